@@ -1,0 +1,208 @@
+"""Floor 0: where a literal or a term stands in a text.
+
+A store verifies with `Literal` before it counts towards a limit; `ranking` and `evidence` ask a `Probe` what holds and
+where. Everything is exact: a full-text index only proposes, this module decides.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from aforesaid import text as _text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+Place = tuple[int, int, int]
+"""Start and end in code points of the original text, and the index of the item in its list."""
+
+
+def _joins(left: str, right: str) -> bool:
+    """Whether two neighbouring characters belong to one word for a literal, in which the underscore joins."""
+    if not ((left == "_" or _text.is_word(left)) and (right == "_" or _text.is_word(right))):
+        return False
+    return not (_text.is_unspaced(left) or _text.is_unspaced(right))
+
+
+class Literal:
+    """A case-sensitive needle, found only where words begin and end with it.
+
+    `foo` is not found in `foobar` or `foo_bar`, but in `foo-bar`, `foo.py` and `x/foo`; `--dry` is not found in
+    `--dry-run`. Scripts without blanks have no word ends, and one begins where ASCII meets them. Nothing is normalised.
+    """
+
+    __slots__ = ("_flag", "needle")
+
+    def __init__(self, needle: str) -> None:
+        """Takes the needle verbatim; it must not be empty."""
+        self.needle = needle
+        self._flag = needle[:1] == "-"
+
+    def _bounded(self, text: str, start: int, end: int) -> bool:
+        before, after = text[start - 1 : start], text[end : end + 1]
+        if before and (_joins(before, self.needle[0]) or (self._flag and (before == "-" or _text.is_word(before)))):
+            return False
+        return not (after and (_joins(self.needle[-1], after) or (self._flag and after == "-")))
+
+    def places(self, text: str) -> Iterator[tuple[int, int]]:
+        """Start and end of each occurrence, in order; occurrences do not overlap."""
+        start = text.find(self.needle)
+        while start >= 0:
+            end = start + len(self.needle)
+            if self._bounded(text, start, end):
+                yield start, end
+                start = text.find(self.needle, end)
+            else:
+                start = text.find(self.needle, start + 1)
+
+    def found_in(self, text: str) -> bool:
+        """Whether the text holds the needle."""
+        return next(self.places(text), None) is not None
+
+    @property
+    def tokens(self) -> tuple[str, ...]:
+        """The tokens that stand side by side in the index wherever the needle stands; empty: it has to be scanned.
+
+        The last one is only the beginning of a token if `open_ended`.
+        """
+        first = self.needle[0]
+        # A mark, or a jamo, may melt with what precedes the needle; then the index holds other tokens.
+        if not first.isascii() and (_text.compose("a" + first)[1] or "\u1100" <= first <= "\u11ff"):
+            return ()
+        if not self.needle.isascii() and any("\u1100" <= c <= "\u11ff" for c in self.needle):
+            return ()
+        return _text.tokens(self.needle)
+
+    @property
+    def open_ended(self) -> bool:
+        """Whether the last token may go on in a text: a single last character of an unspaced script."""
+        words = _text.words(self.needle)
+        return bool(words) and len(words[-1]) == 1 and _text.is_unspaced(words[-1])
+
+
+class Folded:
+    """A text with its lookup form and the way back."""
+
+    __slots__ = ("_offsets", "folded", "original")
+
+    def __init__(self, text: str) -> None:
+        """Folds the text once for any number of terms."""
+        self.original = text
+        self.folded, self._offsets = _text.fold_with_offsets(text)
+
+    def origin(self, index: int) -> int:
+        """The offset in the original text of a character of the folded one."""
+        return index if self._offsets is None else self._offsets[index]
+
+
+class Term:
+    """One topic of the full-text query: its words in order, whatever separates them, folded.
+
+    A term begins and ends at the ends of words or of the parts of a camelCase name: `user` is found in `getUserById`
+    and `user_id`, not in `username`.
+    """
+
+    __slots__ = ("_words", "text")
+
+    def __init__(self, text: str) -> None:
+        """Takes the item of the query verbatim."""
+        self.text = text
+        self._words = _text.words(text)
+
+    @property
+    def tokens(self) -> tuple[str, ...]:
+        """Its tokens as the index holds them; empty if it has none and can never be found."""
+        return _text.tokens(self.text)
+
+    @property
+    def open_ended(self) -> bool:
+        """Whether the last token is only the beginning of one in the index (see `Literal.open_ended`)."""
+        return bool(self._words) and len(self._words[-1]) == 1 and _text.is_unspaced(self._words[-1])
+
+    def places(self, text: Folded) -> Iterator[tuple[int, int]]:
+        """Start and end of each occurrence in the original text, in order, without overlap."""
+        if not self._words:
+            return
+        folded, first = text.folded, self._words[0]
+        start = folded.find(first)
+        while start >= 0:
+            end = self._end(text, start)
+            if end is None:
+                start = folded.find(first, start + 1)
+            else:
+                yield text.origin(start), text.origin(end)
+                start = folded.find(first, end)
+
+    def found_in(self, text: Folded) -> bool:
+        """Whether the text holds the term."""
+        return next(self.places(text), None) is not None
+
+    def _end(self, text: Folded, start: int) -> int | None:
+        """Where an occurrence that begins at `start` ends, or None if none begins there."""
+        folded = text.folded
+        index = start
+        for place, word in enumerate(self._words):
+            if place:
+                while index < len(folded) and not _text.is_word(folded[index]):
+                    index += 1
+                if not folded.startswith(word, index):
+                    return None
+            if not _free(text, index):
+                return None
+            index += len(word)
+            if not _free(text, index):
+                return None
+        return index
+
+
+def _free(text: Folded, index: int) -> bool:
+    """Whether a word of a term may begin (or end) at this place of the folded text."""
+    folded = text.folded
+    if index == 0 or index == len(folded):
+        return True
+    left, right = folded[index - 1], folded[index]
+    if not (_text.is_word(left) and _text.is_word(right)):
+        return True
+    if _text.is_unspaced(left) or _text.is_unspaced(right):
+        # Inside a run every place is free; at its edge the other script begins or ends.
+        return True
+    origin = text.origin(index)
+    if origin == text.origin(index - 1):
+        return False
+    return _text.is_hump(text.original, origin)
+
+
+class Probe:
+    """All items of a query, ready to be looked for in many texts."""
+
+    __slots__ = ("_identifiers", "_phrases", "_terms")
+
+    def __init__(self, identifiers: Sequence[str], phrases: Sequence[str], terms: Sequence[str]) -> None:
+        """Takes the items verbatim, in the query's order."""
+        self._identifiers = tuple(Literal(item) for item in identifiers)
+        self._phrases = tuple(Literal(item) for item in phrases)
+        self._terms = tuple(Term(item) for item in terms)
+
+    def matched(self, text: str) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]:
+        """The identifiers, phrases and terms that the text holds."""
+        folded = Folded(text)
+        return (
+            tuple(item.needle for item in self._identifiers if item.found_in(text)),
+            tuple(item.needle for item in self._phrases if item.found_in(text)),
+            tuple(item.text for item in self._terms if item.found_in(folded)),
+        )
+
+    def places(self, text: str) -> tuple[Place, ...]:
+        """Every occurrence of every item, by start, then end, then item.
+
+        Items are numbered identifiers first, then phrases, then terms.
+        """
+        folded = Folded(text)
+        literals = (*self._identifiers, *self._phrases)
+        found = [(start, end, index) for index, item in enumerate(literals) for start, end in item.places(text)]
+        found += [
+            (start, end, index)
+            for index, item in enumerate(self._terms, len(literals))
+            for start, end in item.places(folded)
+        ]
+        return tuple(sorted(found))

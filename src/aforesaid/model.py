@@ -1,0 +1,512 @@
+"""Floor 1: every value that the floors hand to each other.
+
+Readers of transcripts make `Entry`; stores keep them and hand back `StoredEntry`; the pipeline turns a request into a
+`Query`, rows into `Candidate`, those into `Hit`, those into `Evidence`. Nothing here does I/O or knows a host, SQL or
+JSON. All values are frozen; sequences are tuples. `docs/decisions/0003-canonical-model.md` checks the shapes of Pi,
+Claude Code and Codex against them.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from msgspec import Struct
+
+Role = Literal["user", "assistant", "tool_call", "tool_result", "shell", "summary", "custom"]
+Kind = Literal["message", "compaction", "branch-summary", "custom", "context-edit", "label", "other", "gap"]
+Tier = Literal["identifier", "phrase", "other"]
+SyncStatus = Literal["added", "updated", "unchanged", "rebuilt", "failed"]
+RetrievalStatus = Literal["complete", "no-query", "disabled", "failed"]
+
+Span = tuple[int, int]
+"""First and last row of a stretch of rows, both inclusive."""
+
+
+# --- sessions and entries -------------------------------------------------------------------------------------------
+
+
+class Source(Struct, frozen=True, kw_only=True):
+    """Where an entry's raw line stands in its transcript.
+
+    Attributes:
+        line: 1-based number of the line.
+        offset: bytes before the line.
+        length: bytes of the line without its line end.
+        sha256: digest of those bytes (32 bytes).
+    """
+
+    line: int
+    offset: int
+    length: int
+    sha256: bytes
+
+
+class Compaction(Struct, frozen=True, kw_only=True):
+    """What a compaction left in the model's view of what stood before it on the branch.
+
+    Attributes:
+        kept_from: id of the first entry that stays visible, with all that follow it on the branch; None or an id that
+            is not on the branch before the compaction: no such stretch.
+        kept: ids of single entries that stay visible as well (hosts that keep a list instead of a stretch).
+    """
+
+    kept_from: str | None = None
+    kept: tuple[str, ...] = ()
+
+
+class Edit(Struct, frozen=True, kw_only=True):
+    """A host's change to what the model sees of an earlier entry; the entry's own words leave the view.
+
+    Attributes:
+        target: id of the edited entry.
+        replaced: whether other content stands in its place (else it was left out).
+    """
+
+    target: str
+    replaced: bool
+
+
+class Entry(Struct, frozen=True, kw_only=True):
+    """One canonical record of a session, as a reader makes it from one line of a transcript.
+
+    Attributes:
+        id: the host's own id, or `L<n>` with the 1-based line number where the host gives none.
+        parent: id of the entry before it on its branch; None for a root. May name an id that is not in the file.
+        kind: what the record is.
+        role: who speaks, in the words of the contract; records without a speaker are `custom`.
+        timestamp: UTC, ISO 8601 with milliseconds and `Z`; None where the host wrote none or an unreadable one.
+        parts: the searchable text parts in source order (no thinking, images, base64, system prompts or opaque state).
+        source: where the line stands.
+        tools: names of the tools that the entry calls or answers.
+        calls: ids of those calls, parallel to `tools`.
+        files: paths named in the arguments of the calls.
+        automatic: whether the entry may come back without being asked for (not: summaries, what a user kept from the
+            model, our own evidence).
+        request: whether this is a real message of the user that opens a request.
+        label: a name that the host gave; kept as metadata, never searched. Session names are labels of kind `label`
+            with `target` None.
+        target: id of the entry that `label` names.
+        compaction: set on compactions.
+        edit: set on context edits.
+    """
+
+    id: str
+    parent: str | None
+    kind: Kind
+    role: Role
+    timestamp: str | None
+    parts: tuple[str, ...]
+    source: Source
+    tools: tuple[str, ...] = ()
+    calls: tuple[str, ...] = ()
+    files: tuple[str, ...] = ()
+    automatic: bool = True
+    request: bool = False
+    label: str | None = None
+    target: str | None = None
+    compaction: Compaction | None = None
+    edit: Edit | None = None
+
+    @property
+    def text(self) -> str:
+        """The searchable text: the parts joined by newlines. Offsets of hits count its code points."""
+        return "\n".join(self.parts)
+
+
+class Flaw(Struct, frozen=True, kw_only=True):
+    """A line that could not be used, or not in full.
+
+    Attributes:
+        line: 1-based number of the line.
+        byte: offset of the line in the file.
+        reason: stable code: `invalid-json`, `invalid-utf8`, `not-an-object`, `too-long`, `truncated-tail`,
+            `missing-header`, `duplicate-id`, `unknown-parent`.
+        id: the entry id that could be saved from the damaged line; its children then stay attached.
+        parent: its parent's id, if that could be saved too.
+        lost: whether the line's content is lost (else only noted: `missing-header`, `unknown-parent`).
+    """
+
+    line: int
+    byte: int
+    reason: str
+    id: str | None = None
+    parent: str | None = None
+    lost: bool = True
+
+
+class Header(Struct, frozen=True, kw_only=True):
+    """What a transcript says of itself.
+
+    Attributes:
+        host: `pi`, `claude-code` or `codex`.
+        session_id: the id in the file's header; the file's stem where there is none.
+        version: the host's format version; 0 where unknown.
+        cwd: folder that the session worked in.
+        started: timestamp of the header (as `Entry.timestamp`).
+        parent: session (path or id, as the host wrote it) that this one was forked from.
+    """
+
+    host: str
+    session_id: str
+    version: int = 0
+    cwd: str | None = None
+    started: str | None = None
+    parent: str | None = None
+
+
+class Checkpoint(Struct, frozen=True, kw_only=True):
+    """How far a transcript was read, and how to tell that what was read is still what stands there.
+
+    Attributes:
+        offset: bytes consumed (complete lines, or a complete last object without its newline).
+        line: number of lines consumed.
+        head: digest of the first bytes of the file (at most 4,096, never beyond `offset`).
+        tail: digest of the last bytes before `offset` (at most 4,096).
+        size: size of the file when it was read.
+        mtime_ns: its modification time then.
+        inode: its inode number; 0 where the system has none.
+        parser: version of the reader that made the entries.
+        state: the reader's own state, opaque to everyone else (JSON text).
+    """
+
+    offset: int = 0
+    line: int = 0
+    head: bytes = b""
+    tail: bytes = b""
+    size: int = 0
+    mtime_ns: int = 0
+    inode: int = 0
+    parser: int = 0
+    state: str = ""
+
+
+class Session(Struct, frozen=True, kw_only=True):
+    """One session as the store knows it.
+
+    Attributes:
+        key: the store's own name of the session, opaque.
+        file: absolute path of its transcript.
+        header: what the transcript says of itself.
+        name: latest session name that the host recorded, or None.
+        entries: number of rows.
+        requests: number of real user messages.
+        updated: timestamp of the newest entry, or None.
+        shared: rows that are verified copies (same id, same line digest) of rows of the session it was forked from.
+        flaws: what was wrong with lines that were read so far (at most 1,000 are kept).
+        flaw_count: how many there were in all.
+        checkpoint: how far it was read.
+        generation: grows with every sync that changed something.
+    """
+
+    key: str
+    file: str
+    header: Header
+    name: str | None = None
+    entries: int = 0
+    requests: int = 0
+    updated: str | None = None
+    shared: int = 0
+    flaws: tuple[Flaw, ...] = ()
+    flaw_count: int = 0
+    checkpoint: Checkpoint = Checkpoint()
+    generation: int = 0
+
+
+class StoredEntry(Struct, frozen=True, kw_only=True):
+    """One entry as a store hands it back.
+
+    Attributes:
+        row: number of the entry in its session; grows in file order. Meaningless outside its session.
+        digest: digest of the normalised text; equal texts have equal digests.
+        tokens: estimated tokens of the text.
+        text: the searchable text.
+        parts: lengths in code points of the parts of the text, which are joined by one newline each.
+        redacted: replacements that were made in the text before it was stored.
+        The rest is as in `Entry`.
+    """
+
+    row: int
+    id: str
+    kind: Kind
+    role: Role
+    timestamp: str | None
+    text: str
+    parts: tuple[int, ...]
+    source: Source
+    digest: bytes
+    tokens: int
+    tools: tuple[str, ...] = ()
+    calls: tuple[str, ...] = ()
+    files: tuple[str, ...] = ()
+    automatic: bool = True
+    request: bool = False
+    redacted: int = 0
+
+
+# --- lineage --------------------------------------------------------------------------------------------------------
+
+
+class Run(Struct, frozen=True, kw_only=True):
+    """A longest stretch of rows in which each row's parent is the row before it.
+
+    Attributes:
+        first: first row.
+        last: last row.
+        parent: row that `first` hangs on, or None for a root.
+    """
+
+    first: int
+    last: int
+    parent: int | None
+
+
+class Mark(Struct, frozen=True, kw_only=True):
+    """A row that changes what the model sees: exactly one of `compaction` and `edit` is set."""
+
+    row: int
+    compaction: Compaction | None = None
+    edit: Edit | None = None
+
+
+class Tree(Struct, frozen=True, kw_only=True):
+    """The shape of one session: its runs in row order, its marks in row order, and the row of its last entry."""
+
+    runs: tuple[Run, ...]
+    marks: tuple[Mark, ...]
+    tail: int | None
+
+
+class Branch(Struct, frozen=True, kw_only=True):
+    """The ancestors of a leaf and the part of them that the model still sees.
+
+    Attributes:
+        leaf: row of the leaf, or None in an empty session.
+        spans: the rows of the branch, root first; neighbouring spans are merged where the rows follow each other.
+        context: the rows of the branch that the model still sees, as spans in ascending row order.
+        eligible: the rows of the branch that it does not see any more, as spans in branch order.
+    """
+
+    leaf: int | None
+    spans: tuple[Span, ...]
+    context: tuple[Span, ...]
+    eligible: tuple[Span, ...]
+
+
+# --- retrieval ------------------------------------------------------------------------------------------------------
+
+
+class Query(Struct, frozen=True, kw_only=True):
+    """What a request asks for. All items are verbatim, in order of appearance, without repetition.
+
+    Attributes:
+        identifiers: everything that is searched literally as a name: backticked text, files, symbols, flags, errors.
+        phrases: quoted phrases, searched literally.
+        files: paths and well-known file names (also in `identifiers`).
+        symbols: qualified, camelCase, PascalCase and snake_case names (also in `identifiers`).
+        errors: error codes and names (also in `identifiers`).
+        technologies: names of technologies.
+        keywords: other words with meaning.
+        terms: what the full-text search asks for, one item a topic: identifiers, phrases, technologies and keywords
+            that have at least one searchable token, no two with the same tokens. A match of a term is a match of its
+            tokens in order (`matching.Term`).
+    """
+
+    identifiers: tuple[str, ...] = ()
+    phrases: tuple[str, ...] = ()
+    files: tuple[str, ...] = ()
+    symbols: tuple[str, ...] = ()
+    errors: tuple[str, ...] = ()
+    technologies: tuple[str, ...] = ()
+    keywords: tuple[str, ...] = ()
+    terms: tuple[str, ...] = ()
+
+    @property
+    def empty(self) -> bool:
+        """Whether the request names no topic."""
+        return not (self.identifiers or self.phrases or self.terms)
+
+
+class TermRow(Struct, frozen=True, kw_only=True):
+    """A row that the full-text search found: lower `score` (SQLite's sign convention) is better."""
+
+    row: int
+    score: float
+
+
+class Candidate(Struct, frozen=True, kw_only=True):
+    """An eligible row before ranking.
+
+    Attributes:
+        entry: the row with its text.
+        position: place of the row on the branch, 0 for the root.
+        order: place in the full-text result, 0 for the best; None if the full-text search did not find it.
+    """
+
+    entry: StoredEntry
+    position: int
+    order: int | None
+
+
+class Matched(Struct, frozen=True, kw_only=True):
+    """The query items that were verified in a text, in the query's order."""
+
+    identifiers: tuple[str, ...] = ()
+    phrases: tuple[str, ...] = ()
+    terms: tuple[str, ...] = ()
+
+
+class ScorePart(Struct, frozen=True, kw_only=True):
+    """One named addend of a score, rounded to four decimals."""
+
+    name: str
+    value: float
+
+
+class Ranked(Struct, frozen=True, kw_only=True):
+    """A candidate with its place in the order and the reasons for it.
+
+    Attributes:
+        candidate: what was ranked.
+        tier: literal identifiers precede literal phrases, which precede everything else.
+        score: sum of the parts; diagnostic only, no probability and no confidence.
+        parts: the addends, those that are zero left out, in the order of the ranking table.
+        matched: verified items.
+        reason: `;`-joined codes with counts; never matched text.
+    """
+
+    candidate: Candidate
+    tier: Tier
+    score: float
+    parts: tuple[ScorePart, ...]
+    matched: Matched
+    reason: str
+
+
+class Window(Struct, frozen=True, kw_only=True):
+    """A verbatim piece of an entry's text: code points `start` to `end` (exclusive)."""
+
+    start: int
+    end: int
+    text: str
+
+
+class Evidence(Struct, frozen=True, kw_only=True):
+    """A ranked entry with its excerpt, framed as quoted data.
+
+    Attributes:
+        windows: in source order, without overlap.
+        excerpt: their texts joined by a line `[…]`.
+        message: the exact text of the message for the model.
+        tokens: estimated tokens of `message`.
+    """
+
+    ranked: Ranked
+    windows: tuple[Window, ...]
+    excerpt: str
+    message: str
+    tokens: int
+
+
+class Coverage(Struct, frozen=True, kw_only=True):
+    """Whether all that should have been searched was searched, and if not, why (codes)."""
+
+    complete: bool = True
+    reasons: tuple[str, ...] = ()
+
+
+class Diagnostics(Struct, frozen=True, kw_only=True):
+    """Counts and timings of one retrieval; never any text.
+
+    Attributes:
+        candidate_count: distinct rows that any generator found, visible ones included.
+        eligible_count: of those, the ones with a verified match that the model does not see.
+        duplicate_count: eligible ones left out because an equal text ranks higher.
+        in_context_count: found ones left out because the model still sees them, or sees an equal text.
+        alternate_branch_candidates: rows off the branch that a generator returned although it must not (defence).
+        privacy_excluded_count: ranked ones that the policy withheld.
+        planner_excluded_count: ranked ones that did not fit the result or token limit.
+        selected_tokens, max_tokens: estimated tokens of the evidence, and their limit.
+        max_results: limit of hits.
+        duration_ms: time from request text to framed evidence.
+        coverage: what was searched.
+        warnings: stable codes.
+    """
+
+    candidate_count: int = 0
+    eligible_count: int = 0
+    duplicate_count: int = 0
+    in_context_count: int = 0
+    alternate_branch_candidates: int = 0
+    privacy_excluded_count: int = 0
+    planner_excluded_count: int = 0
+    selected_tokens: int = 0
+    max_tokens: int = 0
+    max_results: int = 0
+    duration_ms: float = 0.0
+    coverage: Coverage = Coverage()
+    warnings: tuple[str, ...] = ()
+
+
+class Retrieval(Struct, frozen=True, kw_only=True):
+    """The answer to one request: evidence best first."""
+
+    session: Session | None
+    status: RetrievalStatus
+    query: Query
+    hits: tuple[Evidence, ...]
+    diagnostics: Diagnostics
+
+
+# --- indexing -------------------------------------------------------------------------------------------------------
+
+
+class SyncReport(Struct, frozen=True, kw_only=True):
+    """What one sync did to one session.
+
+    Attributes:
+        file: the transcript.
+        status: what happened.
+        session: the session afterwards; None if it failed before it was known.
+        added, removed: rows.
+        flaws: lines of this sync that could not be used, or not in full.
+        error_code, error: set when `status` is `failed`.
+    """
+
+    file: str
+    status: SyncStatus
+    session: Session | None = None
+    added: int = 0
+    removed: int = 0
+    flaws: tuple[Flaw, ...] = ()
+    error_code: str | None = None
+    error: str | None = None
+
+
+class IndexReport(Struct, frozen=True, kw_only=True):
+    """What one indexing run did, a report a session in path order."""
+
+    sessions: tuple[SyncReport, ...]
+    duration_ms: float = 0.0
+
+
+class StoreStatus(Struct, frozen=True, kw_only=True):
+    """Health of a store.
+
+    Attributes:
+        location: where it is.
+        writable: whether this process may write it.
+        schema: version of its tables.
+        projection: version of what is derived from the entries (tokens, estimates, digests).
+        sessions, entries: how many.
+        bytes: space that it takes.
+        damaged: keys of sessions whose data cannot be read.
+    """
+
+    location: str
+    writable: bool
+    schema: int
+    projection: int
+    sessions: int
+    entries: int
+    bytes: int
+    damaged: tuple[str, ...] = ()

@@ -1,0 +1,222 @@
+"""Floor 2: what the inner floors need from the outside, as small protocols.
+
+`indexing` and `retrieval` know only these. `storage/sqlite` and `transcripts/*` implement them, tests bring fakes, and
+`tests/contract/` holds one test file a port that runs over every implementation. Nothing here knows SQL or a host.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, BinaryIO, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from contextlib import AbstractContextManager
+
+    from aforesaid.model import (
+        Checkpoint,
+        Entry,
+        Flaw,
+        Header,
+        Session,
+        Span,
+        StoredEntry,
+        StoreStatus,
+        TermRow,
+        Tree,
+    )
+
+
+class Reading(Protocol):
+    """One pass over the new part of a transcript.
+
+    Iterating yields entries and flaws in file order and never raises for what the lines hold: any bytes are readable.
+    After the iteration `header` and `checkpoint` describe what was read. An `OSError` of the file passes through.
+    """
+
+    @property
+    def header(self) -> Header:
+        """The session's header; complete only after the iteration."""
+        ...
+
+    @property
+    def checkpoint(self) -> Checkpoint:
+        """Offset, line and reader state after the last consumed line (the digests and stat fields are not set)."""
+        ...
+
+    def __iter__(self) -> Iterator[Entry | Flaw]:
+        """Entries and flaws in file order."""
+        ...
+
+
+class TranscriptPort(Protocol):
+    """Reads one host's transcripts.
+
+    Attributes:
+        host: the host's name in the contract.
+        parser: version of this reader; a change makes stored sessions stale and rebuilds them.
+    """
+
+    host: str
+    parser: int
+
+    def detect(self, head: bytes) -> bool:
+        """Whether a file that begins with `head` (its first 64 KiB or all of it) is one of this host's transcripts."""
+        ...
+
+    def read(self, source: BinaryIO, file: str, since: Checkpoint | None) -> Reading:
+        """Reads from the beginning, or from where `since` ended.
+
+        Args:
+            source: the file, opened for reading bytes; it is only ever read.
+            file: its path, for the session id where the file names none.
+            since: what an earlier `Reading.checkpoint` said; None reads everything.
+        """
+        ...
+
+
+class EntryPort(Protocol):
+    """The entries of one session, as they were when the snapshot was taken."""
+
+    @property
+    def session(self) -> Session:
+        """The session of this snapshot."""
+        ...
+
+    def tree(self) -> Tree:
+        """The shape of the session: runs, marks and the last row."""
+        ...
+
+    def rows(self, ids: Sequence[str]) -> tuple[int | None, ...]:
+        """The row of each id, None where the session has no such entry; parallel to `ids`."""
+        ...
+
+    def entries(self, rows: Sequence[int]) -> tuple[StoredEntry, ...]:
+        """The entries of these rows, in the given order; rows that do not exist are left out."""
+        ...
+
+    def latest_request(self, spans: Sequence[Span]) -> StoredEntry | None:
+        """The last real user message in branch order, whatever it holds, or None."""
+        ...
+
+    def digests(self, wanted: Sequence[bytes], spans: Sequence[Span]) -> frozenset[bytes]:
+        """Those of the wanted text digests that some row within the spans carries."""
+        ...
+
+
+class SearchPort(Protocol):
+    """Search within one session's snapshot.
+
+    Both searches look only at rows that may be evidence automatically (`Entry.automatic`) and stand within the given
+    spans; the filter holds before any limit, so rows outside can never displace rows inside. Spans are in branch order,
+    disjoint, and may be empty (nothing is found then).
+    """
+
+    def find_literal(self, needle: str, spans: Sequence[Span], limit: int) -> tuple[int, ...]:
+        """Rows that hold the needle literally (`matching.Literal`), latest on the branch first, at most `limit`.
+
+        Every row that holds it is found, whatever characters the needle is made of.
+
+        Raises:
+            ExactSearchFailed: the search could not be done.
+        """
+        ...
+
+    def find_terms(self, terms: Sequence[str], spans: Sequence[Span], limit: int) -> tuple[TermRow, ...]:
+        """Rows that hold at least one of the terms (`matching.Term`), best bm25 first, at most `limit`.
+
+        The order is total and independent of row numbers: score rounded to nine decimals, then timestamp descending
+        (None last), then entry id ascending. Terms without any token find nothing. bm25 counts over the whole session
+        (k1 1.2, b 0.75, as FTS5).
+
+        Raises:
+            TextSearchFailed: the search could not be done.
+        """
+        ...
+
+    def count_terms(self, terms: Sequence[str], spans: Sequence[Span]) -> int:
+        """How many rows within the spans hold at least one of the terms.
+
+        Raises:
+            TextSearchFailed: the search could not be done.
+        """
+        ...
+
+
+class Snapshot(EntryPort, SearchPort, Protocol):
+    """One session at one moment: entries and search agree with each other until the snapshot is closed."""
+
+
+class SessionWriter(Protocol):
+    """One transaction on one session. Nothing is visible before `commit`; leaving without it changes nothing."""
+
+    @property
+    def session(self) -> Session | None:
+        """The session as it was when the transaction began, or None if it is new."""
+        ...
+
+    def clear(self) -> int:
+        """Removes all rows, for a rebuild. Returns how many there were."""
+        ...
+
+    def known(self, ids: Sequence[str]) -> frozenset[str]:
+        """Those of the ids that the session already has, entries appended in this transaction included."""
+        ...
+
+    def append(self, entries: Sequence[Entry]) -> None:
+        """Adds entries in file order. Ids are new, and every parent is None, known, or an id in the same call."""
+        ...
+
+    def commit(self, session: Session) -> Session:
+        """Makes all of it visible at once.
+
+        Args:
+            session: header, flaws, checkpoint; the counts, name, `updated` and `generation` are the store's to fill.
+
+        Returns:
+            The session as it is stored now.
+        """
+        ...
+
+
+class StorePort(Protocol):
+    """Holds what is derived from transcripts. Several processes may use one store at the same time.
+
+    All methods raise subclasses of `StoreError`.
+    """
+
+    @property
+    def writable(self) -> bool:
+        """Whether this process may write the store."""
+        ...
+
+    def sessions(self, *, host: str | None = None, cwd: str | None = None) -> tuple[Session, ...]:
+        """The known sessions, newest first (`updated` descending, then file)."""
+        ...
+
+    def by_file(self, file: str) -> Session | None:
+        """The session of this absolute path, or None. Reads the session's own record, which is never behind."""
+        ...
+
+    def by_id(self, session_id: str) -> tuple[Session, ...]:
+        """The sessions whose header carries this id, in file order."""
+        ...
+
+    def read(self, key: str) -> AbstractContextManager[Snapshot]:
+        """A snapshot of a session; concurrent syncs do not change it."""
+        ...
+
+    def write(self, file: str) -> AbstractContextManager[SessionWriter]:
+        """A transaction on the session of this absolute path, made if it does not exist."""
+        ...
+
+    def remove(self, key: str) -> None:
+        """Removes a session and all that was derived from it."""
+        ...
+
+    def status(self) -> StoreStatus:
+        """Health and size."""
+        ...
+
+    def close(self) -> None:
+        """Gives back all files. The store cannot be used afterwards."""
+        ...

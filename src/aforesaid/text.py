@@ -1,0 +1,242 @@
+"""Floor 0: what a word is, in every script, and the two forms of a text that searching needs.
+
+Stores index `feed(text)` with SQLite's `ascii` tokenizer; queries ask for `tokens(text)`; `matching` verifies on
+`fold(text)`. All three share the tables below, so that what the index finds is what verification accepts. Nothing here
+changes the text that users see: offsets always lead back to the original.
+
+- A word character is a letter, a digit or a mark that belongs to one. The underscore separates words.
+- Folding lowers case, takes compatibility forms apart and drops accents from Latin and Greek letters and from the
+  Russian ё. Format characters (zero-width joiners, soft hyphens, direction marks) vanish.
+- Scripts that write without blanks, and Hangul with its glued particles, are cut into overlapping pairs.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from hashlib import blake2b
+
+_UNSPACED = (
+    "\u0e01-\u0eff"  # Thai, Lao
+    "\u1000-\u109f"  # Myanmar
+    "\u1780-\u17d3"  # Khmer
+    "\u1100-\u11ff\ua960-\ua97f\uac00-\ud7ff"  # Hangul
+    "\u3005-\u3007\u3021-\u3029\u3031-\u3035\u3038-\u303b\u3041-\u3096\u309d-\u309f\u30a1-\u30fa\u30fc-\u30ff"  # kana
+    "\u3099\u309a\u31f0-\u31ff\u3100-\u312f"
+    "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"  # Han
+)
+_RUN = re.compile(f"[{_UNSPACED}]+")
+_UNSPACED_CHAR = re.compile(f"[{_UNSPACED}]")
+
+# Sequences that have a composed form which Unicode text mixes freely with the sequence: accents, voiced kana, jamo.
+_SEQUENCE = re.compile(
+    "[^\\W_][\u0300-\u036f\u3099\u309a\uff9e\uff9f]+|[\u1100-\u1112][\u1161-\u1175][\u11a8-\u11c2]?",
+    re.DOTALL,
+)
+_SEQUENCE_MARK = re.compile("[\u0300-\u036f\u3099\u309a\uff9e\uff9f\u1161-\u1175]")
+
+_HUMP = re.compile("(?<=[a-z0-9ß-öø-ÿ])(?=[A-Z][a-z])|(?<=[a-zß-öø-ÿ])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+_LONGEST_HUMPED = 64
+"""Longer words are encoded data, not names; their humps mean nothing."""
+
+_TOKEN = re.compile("[0-9a-z\u0080-\U0010ffff]+")
+_LETTERS = re.compile("[^\\W_]+")
+_NOT_ASCII = re.compile("([^\\x00-\\x7f]+)")
+
+
+def _fold_character(character: str) -> str:
+    """The folded form of one composed character; empty for format characters."""
+    if unicodedata.category(character) == "Cf" or "\ufe00" <= character <= "\ufe0f":
+        return ""
+    decomposed = unicodedata.normalize("NFKD", unicodedata.normalize("NFKD", character).casefold())
+    kept: list[str] = []
+    for part in decomposed:
+        base = kept[-1] if kept else ""
+        accent = "\u0300" <= part <= "\u036f"
+        if accent and (base < "\u0400" or (base == "е" and part == "\u0308")):
+            continue
+        kept.append(part)
+    return unicodedata.normalize("NFC", "".join(kept))
+
+
+def _is_word_character(character: str) -> bool:
+    return character.isalnum() or (
+        unicodedata.category(character) in ("Mn", "Mc") and not "\ufe00" <= character <= "\ufe0f"
+    )
+
+
+class _FoldTable(dict[int, str]):
+    """Code point to folded text, filled as characters are met."""
+
+    def __missing__(self, point: int) -> str:
+        folded = _fold_character(chr(point))
+        self[point] = folded
+        return folded
+
+
+class _FeedTable(dict[int, str]):
+    """Code point to folded text with everything that is no word replaced by a blank."""
+
+    def __missing__(self, point: int) -> str:
+        character = chr(point)
+        folded = _FOLD[point]
+        if folded and not (_is_word_character(character) or folded.isalnum()):
+            folded = " "
+        elif not folded.isascii() or folded != character.lower():
+            folded = "".join(c if _is_word_character(c) else " " for c in folded)
+        self[point] = folded
+        return folded
+
+
+_FOLD = _FoldTable()
+_FEED = _FeedTable()
+
+
+def _translate(text: str, table: dict[int, str]) -> str:
+    """`text.translate(table)`, much faster where most of the text is ASCII, which both tables only lower."""
+    pieces = _NOT_ASCII.split(text)
+    pieces[::2] = [piece.lower() for piece in pieces[::2]]
+    pieces[1::2] = [piece.translate(table) for piece in pieces[1::2]]
+    return "".join(pieces)
+
+
+def is_word(character: str) -> bool:
+    """Whether a single character belongs to a word; the underscore and the empty string do not."""
+    if character.isascii():
+        return character.isalnum()
+    return bool(_FEED[ord(character)].strip())
+
+
+def is_unspaced(character: str) -> bool:
+    """Whether a character is of a script whose words are not separated by blanks (Hangul counts as one)."""
+    return not character.isascii() and _UNSPACED_CHAR.match(character) is not None
+
+
+def is_hump(text: str, index: int) -> bool:
+    """Whether a part of a camelCase name begins at `index`, inside a word."""
+    return _HUMP.match(text, index) is not None
+
+
+def compose(text: str) -> tuple[str, list[int] | None]:
+    """Joins letter-and-accent, kana-and-voicing and jamo sequences into their composed characters.
+
+    Returns:
+        The text and, if it changed, the original offset of each of its characters plus one for the end.
+    """
+    if _SEQUENCE_MARK.search(text) is None:
+        return text, None
+    pieces: list[str] = []
+    offsets: list[int] = []
+    done = 0
+    for match in _SEQUENCE.finditer(text):
+        start, end = match.span()
+        composed = unicodedata.normalize("NFKC", match.group())
+        pieces += (text[done:start], composed)
+        offsets += range(done, start)
+        offsets += [start] * len(composed)
+        done = end
+    pieces.append(text[done:])
+    offsets += range(done, len(text) + 1)
+    return "".join(pieces), offsets
+
+
+def fold(text: str) -> str:
+    """The lookup form: case, accents and compatibility forms folded. Its length may differ from the text's."""
+    if text.isascii():
+        return text.lower()
+    return _translate(compose(text)[0], _FOLD)
+
+
+def fold_with_offsets(text: str) -> tuple[str, list[int] | None]:
+    """The lookup form and, unless it is character for character parallel, the original offset of each character.
+
+    Returns:
+        `(folded, offsets)`; `offsets` has one entry more than `folded`, the length of the text.
+    """
+    if text.isascii():
+        return text.lower(), None
+    composed, offsets = compose(text)
+    folded = _translate(composed, _FOLD)
+    if (
+        offsets is None
+        and len(folded) == len(composed)
+        and all(len(_FOLD[ord(c)]) == 1 for c in set(composed) if not c.isascii())
+    ):
+        return folded, None
+    mapped: list[int] = []
+    for index, character in enumerate(composed):
+        width = 1 if character.isascii() else len(_FOLD[ord(character)])
+        mapped += [index if offsets is None else offsets[index]] * width
+    mapped.append(len(text))
+    return folded, mapped
+
+
+def _pairs(match: re.Match[str]) -> str:
+    """The overlapping pairs of a run and its last character, so that one character can still be found by prefix."""
+    run = match.group()
+    return f" {' '.join([run[i : i + 2] for i in range(len(run) - 1)])} {run[-1]} "
+
+
+def feed(text: str) -> tuple[str, str]:
+    """What a store indexes for a text: the body in word order, and the parts of camelCase names in it.
+
+    Both are for SQLite's FTS5 with the tokenizer `ascii` (every character above 127 belongs to a token). The body of an
+    ASCII text is the text itself. Parts are listed once each; snake_case, paths, dots and hyphens need none: their
+    separators already separate tokens.
+    """
+    if text.isascii():
+        body = text
+    else:
+        body = _translate(compose(text)[0], _FEED)
+        if not body.isascii():
+            body = _RUN.sub(_pairs, body)
+    return body, " ".join(_camel_parts(text))
+
+
+def _camel_parts(text: str) -> dict[str, None]:
+    """The folded parts of the camelCase names in a text, in order, once each."""
+    parts: dict[str, None] = {}
+    for word in dict.fromkeys(_LETTERS.findall(text)):
+        if word.islower() or word.isupper() or len(word) > _LONGEST_HUMPED or not _HUMP.search(word):
+            continue
+        for part in _HUMP.split(word):
+            parts.update(dict.fromkeys(tokens(part)))
+    return parts
+
+
+def tokens(text: str) -> tuple[str, ...]:
+    """The tokens of a text in order, as the index holds them.
+
+    A run of an unspaced script gives its overlapping pairs and its last character, as in `feed`, but for a run at the
+    very end the last character is left out: there the run may go on in a text that holds it.
+    """
+    if text.isascii():
+        return tuple(_TOKEN.findall(text.lower()))
+    found: list[str] = []
+    listed = words(text)
+    for place, word in enumerate(listed, 1):
+        if not is_unspaced(word[0]) or len(word) == 1:
+            found.append(word)
+            continue
+        found += [word[i : i + 2] for i in range(len(word) - 1)]
+        if place < len(listed):
+            found.append(word[-1])
+    return tuple(found)
+
+
+def words(text: str) -> tuple[str, ...]:
+    """The folded words of a text in order; runs of unspaced scripts are words of their own."""
+    if text.isascii():
+        return tuple(_TOKEN.findall(text.lower()))
+    body = _translate(compose(text)[0], _FEED)
+    return tuple(_TOKEN.findall(_RUN.sub(lambda run: f" {run.group()} ", body)))
+
+
+def normalise(text: str) -> str:
+    """The form in which two texts are compared for being the same: folded, runs of blanks as one."""
+    return " ".join(fold(text).split())
+
+
+def digest(text: str) -> bytes:
+    """16 bytes that are equal for texts that are equal once normalised (BLAKE2b)."""
+    return blake2b(normalise(text).encode("utf-8", "surrogatepass"), digest_size=16).digest()
