@@ -36,9 +36,14 @@ class Literal:
     def __init__(self, needle: str) -> None:
         """Takes the needle verbatim; it must not be empty."""
         self.needle = needle
-        self._flag = needle[:1] == "-"
+        self._flag = needle[0] == "-" and _text.is_word(needle.lstrip("-")[:1])
 
     def _bounded(self, text: str, start: int, end: int) -> bool:
+        # Characters that the index drops do not separate: "foo" with a soft hyphen before "bar" is the word "foobar".
+        while start > 0 and _text.vanishes(text[start - 1]) and not _text.is_word(text[start - 1]):
+            start -= 1
+        while end < len(text) and _text.vanishes(text[end]) and not _text.is_word(text[end]):
+            end += 1
         before, after = text[start - 1 : start], text[end : end + 1]
         if before and (_joins(before, self.needle[0]) or (self._flag and (before == "-" or _text.is_word(before)))):
             return False
@@ -65,7 +70,9 @@ class Literal:
 
         The last one is only the beginning of a token if `open_ended`.
         """
-        first = self.needle[0]
+        first, last = self.needle[0], self.needle[-1]
+        if any(_text.vanishes(edge) and not _text.is_word(edge) for edge in (first, last)):
+            return ()
         # A mark, or a jamo, may melt with what precedes the needle; then the index holds other tokens.
         if not first.isascii() and (_text.compose("a" + first)[1] or "\u1100" <= first <= "\u11ff"):
             return ()

@@ -102,9 +102,12 @@ def _translate(text: str, table: dict[int, str]) -> str:
 
 def is_word(character: str) -> bool:
     """Whether a single character belongs to a word; the underscore and the empty string do not."""
-    if character.isascii():
-        return character.isalnum()
-    return bool(_FEED[ord(character)].strip())
+    return character.isalnum() or (not character.isascii() and _is_word_character(character))
+
+
+def vanishes(character: str) -> bool:
+    """Whether folding drops a character, so that its neighbours stand side by side in the index."""
+    return not character.isascii() and not _FOLD[ord(character)]
 
 
 def is_unspaced(character: str) -> bool:

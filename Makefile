@@ -1,0 +1,43 @@
+# Everything runs from a virtual environment in .venv that these targets make themselves.
+PYTHON ?= python3
+BIN := .venv/bin
+# Whatever is measured or compared must not depend on the user's own settings or store.
+export PYTHONHASHSEED := 0
+export PYTHONUTF8 := 1
+
+.PHONY: demo test bench lint clean
+
+# Installs what a user gets, and nothing else.
+.venv/installed: pyproject.toml
+	$(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade "pip>=25.1"
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable .
+	touch $@
+
+.venv/tested: .venv/installed
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --group test
+	touch $@
+
+# Indexes the example sessions and shows for three requests what comes back and why.
+demo: .venv/installed
+	@$(BIN)/python examples/demo.py
+
+lint: .venv/tested
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+test: lint
+	$(BIN)/coverage erase
+	$(BIN)/coverage run -m pytest
+	$(BIN)/coverage combine --quiet
+	$(BIN)/coverage report --skip-covered
+	$(BIN)/aforesaid bench retrieve --entries 8000
+	$(BIN)/aforesaid bench retrieve --entries 200000
+
+bench: .venv/tested
+	$(BIN)/aforesaid bench retrieve --entries 2000000
+
+clean:
+	rm -rf .venv .coverage* .mypy_cache .pytest_cache .ruff_cache .import_linter_cache build dist

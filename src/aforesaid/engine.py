@@ -1,0 +1,314 @@
+"""Floor 7: the Python API and the one place where the parts are put together.
+
+`Engine` opens a store, picks readers, brings sessions up to date and runs the pipeline. It is also the one place that
+fails open: an agent's call must go out whatever happens here, so `retrieve` raises for wrong arguments only and reports
+everything else as a status with warning codes.
+"""
+
+from __future__ import annotations
+
+import os
+from functools import partial
+from typing import TYPE_CHECKING, Self
+
+from msgspec.structs import replace
+
+from aforesaid.config import Config, store_folder
+from aforesaid.errors import (
+    BadArgument,
+    NoSessions,
+    NotATranscript,
+    OperationError,
+    PathMissing,
+    SessionAmbiguous,
+    SessionNotFound,
+    SourceUnreadable,
+    UsageError,
+)
+from aforesaid.model import Coverage, Diagnostics, IndexReport, Query, Retrieval
+from aforesaid.retrieval import RetrievalOptions, retrieve
+from aforesaid.storage.sqlite import open_store
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from types import TracebackType
+
+    from aforesaid.model import RetrievalStatus, Session, StoreStatus
+    from aforesaid.ports import StorePort, TranscriptPort
+
+    Path = str | os.PathLike[str]
+    Progress = Callable[[int, int], None]
+
+_HEAD = 65_536
+"""Bytes of a file that tell which host wrote it."""
+PRIVACY_UNAVAILABLE = "privacy-unavailable"
+"""This version has no policy engine: with `privacy.enabled` nothing is retrieved, so that nothing can leak."""
+STALE = "stale"
+"""The store could not be brought up to date; what it holds was searched."""
+SOURCE_MISSING = "source-missing"
+"""The transcript is gone; what was indexed of it was searched."""
+
+
+class Engine:
+    """One open store with its configuration. Use it as a context manager, or call `close`.
+
+    An engine may be used from one thread at a time; several processes may open the same store.
+    """
+
+    def __init__(self, open_store: Callable[[], StorePort], config: Config) -> None:
+        """For callers that bring their own store; everyone else uses `open`."""
+        self._open_store = open_store
+        self._opened: StorePort | None = None
+        self.config = config
+
+    @classmethod
+    def open(
+        cls,
+        store: Path | None = None,
+        config: Config | Path | None = None,
+        *,
+        settings: Mapping[str, object] | Sequence[str] = (),
+    ) -> Self:
+        """Reads the configuration; the store itself is opened, or made, when it is first used.
+
+        Args:
+            store: its folder; None takes `AFORESAID_STORE`, else the platform's user data folder.
+            config: a configuration, or a file that is read on top of the user's own; None reads only that.
+            settings: single values above all files, as a mapping or as `key=value` texts.
+
+        Raises:
+            ConfigUnreadable, ConfigInvalid: the given file or a given setting is unusable.
+        """
+        if not isinstance(config, Config):
+            config = Config.load(config, settings=settings)
+        return cls(partial(_open_store, store, config), config)
+
+    @property
+    def _store(self) -> StorePort:
+        if self._opened is None:
+            self._opened = self._open_store()
+        return self._opened
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What was wrong with the configuration, a line each."""
+        return self.config.warnings
+
+    def index(
+        self, *paths: Path, host: str | None = None, rebuild: bool = False, progress: Progress | None = None
+    ) -> IndexReport:
+        """Brings sessions into the store, or up to date.
+
+        Args:
+            paths: transcripts, or folders that are searched for them.
+            host: only transcripts of this host.
+            rebuild: read every transcript from its beginning, whatever is stored.
+            progress: called with bytes done and bytes in all.
+
+        Raises:
+            PathMissing, NotATranscript, NoSessions: a path leads to no transcript; nothing was indexed.
+            BadArgument: there is no such host.
+        """
+        from aforesaid.indexing import sync_all  # late: retrieval of an unchanged session needs none of it
+
+        return sync_all(self._store, list(_discover(paths, host)), rebuild=rebuild, progress=progress)
+
+    def retrieve(
+        self,
+        *,
+        session: Path,
+        leaf: str | None = None,
+        query: str | None = None,
+        context_entries: Sequence[str] | None = None,
+    ) -> Retrieval:
+        """Brings back what the request needs and the model no longer sees.
+
+        Args:
+            session: a transcript, or the id of a session in the store. It is brought up to date first.
+            leaf: id of the entry whose branch counts; None takes the session's last entry.
+            query: the request; None takes the latest real user message of the branch.
+            context_entries: ids of the entries that the model sees; None derives them as the host does.
+
+        Raises:
+            UsageError: an argument is wrong. Failures of the operation are told in the result, never raised.
+        """
+        options = RetrievalOptions(
+            exact=self.config.boolean("retrieval.exact"),
+            fts=self.config.boolean("retrieval.fts"),
+            max_results=self.config.integer("retrieval.maxResults"),
+            max_tokens=self.config.integer("context.maxRetrievedHistoryTokens"),
+        )
+        if self.config.boolean("privacy.enabled"):
+            return _nothing("disabled", PRIVACY_UNAVAILABLE, options)
+        try:
+            found, reasons = self._refresh(os.fspath(session))
+            with self._store.read(found.key) as snapshot:
+                answer = retrieve(snapshot, leaf=leaf, request=query, context_entries=context_entries, options=options)
+        except UsageError:
+            raise
+        except OperationError as error:
+            return _nothing("failed", error.code, options)
+        return answer if not reasons else _with_reasons(answer, reasons)
+
+    def sessions(self, *, project: Path | None = None, host: str | None = None) -> tuple[Session, ...]:
+        """The sessions of the store, newest first, as far as they worked in a project folder or belong to a host."""
+        return self._store.sessions(host=host, cwd=None if project is None else os.path.realpath(project))
+
+    def status(self) -> StoreStatus:
+        """Health and size of the store."""
+        return self._store.status()
+
+    def rebuild(self, *, session: Path | None = None, progress: Progress | None = None) -> IndexReport:
+        """Derives the data of one session, or of all, again from the transcripts.
+
+        Sessions whose transcript is gone stay as they are and are reported as failed.
+
+        Raises:
+            UsageError: there is no such session.
+        """
+        chosen = self._store.sessions() if session is None else (self._find(os.fspath(session)),)
+        from aforesaid.indexing import sync_all  # late: see `index`
+
+        files = [(_reader(known.header.host), known.file) for known in chosen]
+        return sync_all(self._store, files, rebuild=True, progress=progress)
+
+    def close(self) -> None:
+        """Gives back the store's files."""
+        if self._opened is not None:
+            self._opened.close()
+            self._opened = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def _find(self, reference: str) -> Session:
+        """The stored session that a path or an id names."""
+        known = self._store.by_file(os.path.abspath(reference))
+        if known is not None:
+            return known
+        found = self._store.by_id(reference)
+        if len(found) > 1:
+            files = ", ".join(session.file for session in found)
+            raise SessionAmbiguous(f"{len(found)} sessions have the id {reference}", f"name one of the files: {files}")
+        if found:
+            return found[0]
+        if os.sep in reference or reference.endswith(".jsonl"):
+            raise PathMissing(f"there is no file {reference}", "check the path")
+        raise SessionNotFound(
+            f"no session {reference} in the store", "run `aforesaid sessions` for the ids, or name a file"
+        )
+
+    def _refresh(self, reference: str) -> tuple[Session, tuple[str, ...]]:
+        """The session that a path or an id names, brought up to date; reasons why it may not be."""
+        if os.path.isfile(reference):
+            file, known = os.path.abspath(reference), None
+        else:
+            known = self._find(reference)
+            file = known.file
+            if not os.path.isfile(file):
+                return known, (SOURCE_MISSING,)
+        if not self._store.writable:
+            return self._as_stored(file)
+        from aforesaid.indexing import sync  # late: nothing before the first SQL needs it
+
+        reader = _reader(known.header.host) if known else _detect(file)
+        report = sync(self._store, reader, file)
+        if report.session is None:
+            raise SourceUnreadable(f"{file} could not be read", "check the file")
+        return report.session, ()
+
+    def _as_stored(self, file: str) -> tuple[Session, tuple[str, ...]]:
+        """What a read-only store holds of a transcript."""
+        known = self._store.by_file(file)
+        if known is None:
+            raise SessionNotFound(
+                f"{file} is not in the store, and the store is read-only", "index it in a writable store"
+            )
+        status = os.stat(file)
+        same = (status.st_size, status.st_mtime_ns) == (known.checkpoint.size, known.checkpoint.mtime_ns)
+        return known, () if same else (STALE,)
+
+
+def _open_store(folder: Path | None, config: Config) -> StorePort:
+    return open_store(
+        store_folder(folder),
+        busy_timeout_ms=config.integer("storage.busyTimeoutMs"),
+        max_bytes=config.integer("storage.maxBytes"),
+    )
+
+
+def _discover(paths: Sequence[Path], host: str | None) -> Iterator[tuple[TranscriptPort, str]]:
+    """The transcripts that the paths lead to, each once, in path order."""
+    if host is not None:
+        _reader(host)
+    found: dict[str, TranscriptPort] = {}
+    for given in paths:
+        path = os.path.abspath(os.fspath(given))
+        if os.path.isdir(path):
+            within = dict(_walk(path, host))
+            if not within:
+                raise NoSessions(f"no transcript in {path}", "name a folder with the JSONL files of a known host")
+            found.update(within)
+        elif not os.path.exists(path):
+            raise PathMissing(f"there is no file or folder {path}", "check the path")
+        else:
+            found[path] = _detect(path, host)
+    for file in sorted(found):
+        yield found[file], file
+
+
+def _walk(folder: str, host: str | None) -> Iterator[tuple[str, TranscriptPort]]:
+    for parent, _, names in os.walk(folder):
+        for name in names:
+            file = os.path.join(parent, name)
+            if not name.endswith(".jsonl"):
+                continue
+            try:
+                yield file, _detect(file, host)
+            except NotATranscript:
+                continue
+
+
+def _detect(file: str, host: str | None = None) -> TranscriptPort:
+    """The reader of a file; the named host's where a file cannot even be opened, so that its sync tells why."""
+    from aforesaid.transcripts import READERS, detect  # late: brings the parser
+
+    try:
+        with open(file, "rb") as source:
+            reader = detect(source.read(_HEAD))
+    except OSError:
+        return _reader(host) if host else READERS[0]
+    if reader is None or (host is not None and reader.host != host):
+        kind = host or " or ".join(known.host for known in READERS)
+        raise NotATranscript(f"{file} is no transcript of {kind}", "name a session file that the host wrote")
+    return reader
+
+
+def _reader(host: str) -> TranscriptPort:
+    from aforesaid.transcripts import READERS  # late: brings the parser
+
+    for reader in READERS:
+        if reader.host == host:
+            return reader
+    known = ", ".join(reader.host for reader in READERS)
+    raise BadArgument(f"there is no host {host}", f"choose one of {known}")
+
+
+def _nothing(status: RetrievalStatus, warning: str, options: RetrievalOptions) -> Retrieval:
+    diagnostics = Diagnostics(
+        max_results=options.max_results,
+        max_tokens=options.max_tokens,
+        coverage=Coverage(complete=False, reasons=(warning,)),
+        warnings=(warning,),
+    )
+    return Retrieval(session=None, status=status, query=Query(), hits=(), diagnostics=diagnostics)
+
+
+def _with_reasons(answer: Retrieval, reasons: tuple[str, ...]) -> Retrieval:
+    coverage = Coverage(complete=False, reasons=(*answer.diagnostics.coverage.reasons, *reasons))
+    return replace(answer, diagnostics=replace(answer.diagnostics, coverage=coverage))

@@ -1,0 +1,216 @@
+"""Floor 5: the automatic pipeline, from the latest request to framed evidence.
+
+`engine` calls `retrieve` with a snapshot of one session; it reads, never writes, and knows neither files nor SQL. Read
+`retrieve` first: it names each step once, in order.
+"""
+
+from __future__ import annotations
+
+from time import perf_counter
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from aforesaid import evidence, lineage, ranking
+from aforesaid.errors import ExactSearchFailed, LeafUnknown, TextSearchFailed
+from aforesaid.matching import Probe
+from aforesaid.model import Candidate, Coverage, Diagnostics, Matched, Query, Retrieval
+from aforesaid.query import read_query
+from aforesaid.text import digest
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from aforesaid.model import Branch, Ranked, RetrievalStatus, Session
+    from aforesaid.ports import Snapshot
+
+TERM_POOL = 150
+"""Rows that the full-text search hands over: best bm25 first. Measured in the design: smaller pools lose answers."""
+LITERAL_POOL = 200
+"""Rows that each literal search hands over: latest on the branch first."""
+
+
+class RetrievalOptions(Struct, frozen=True, kw_only=True):
+    """What steers a retrieval.
+
+    Attributes:
+        exact: search identifiers and phrases literally (`retrieval.exact`).
+        fts: search terms in the full-text index (`retrieval.fts`).
+        max_results: at most so many hits (`retrieval.maxResults`, 1 to 100).
+        max_tokens: at most so many estimated tokens of evidence (`context.maxRetrievedHistoryTokens`).
+    """
+
+    exact: bool = True
+    fts: bool = True
+    max_results: int = 12
+    max_tokens: int = 16_000
+
+
+def retrieve(
+    snapshot: Snapshot,
+    *,
+    leaf: str | None = None,
+    request: str | None = None,
+    context_entries: Sequence[str] | None = None,
+    options: RetrievalOptions,
+) -> Retrieval:
+    """Brings back the entries of a branch that the request needs and the model no longer sees.
+
+    Args:
+        snapshot: the session.
+        leaf: id of the branch's leaf; None takes the session's last entry.
+        request: the request's text; None takes the latest real user message of the branch.
+        context_entries: ids of the entries that the model sees, from a host that knows; None derives them.
+        options: limits and switches.
+
+    Raises:
+        LeafUnknown: the session has no such leaf.
+    """
+    started = perf_counter()
+    branch = find_branch(snapshot, leaf, context_entries)
+    if request is None:
+        branch, request = _latest_request(snapshot, branch)
+    query = read_query(request)
+    if query.empty or not (options.exact or options.fts):
+        status: RetrievalStatus = "no-query" if query.empty else "disabled"
+        return Retrieval(
+            session=snapshot.session,
+            status=status,
+            query=query,
+            hits=(),
+            diagnostics=_blank(snapshot, options, started),
+        )
+    found = _search(snapshot, query, branch, options)
+    if found.exact_failed:
+        diagnostics = replace(_blank(snapshot, options, started), warnings=(ExactSearchFailed.code,))
+        return Retrieval(session=snapshot.session, status="failed", query=query, hits=(), diagnostics=diagnostics)
+    probe = Probe(query.identifiers, query.phrases, query.terms) if options.exact else Probe((), (), query.terms)
+    ranked = _verify_and_rank(found.candidates, query, probe, found.length)
+    hidden = _hide_visible(snapshot, ranked, branch, request)
+    distinct = ranking.deduplicate(hidden)
+    hits, left_out = evidence.select(
+        distinct, probe, max_results=options.max_results, max_tokens=options.max_tokens, session_id=None
+    )
+    visible = found.in_context + len(ranked) - len(hidden)
+    diagnostics = Diagnostics(
+        candidate_count=len(found.candidates) + found.in_context,
+        eligible_count=len(hidden),
+        duplicate_count=len(hidden) - len(distinct),
+        in_context_count=visible,
+        alternate_branch_candidates=found.off_branch,
+        planner_excluded_count=left_out,
+        selected_tokens=sum(hit.tokens for hit in hits),
+        max_tokens=options.max_tokens,
+        max_results=options.max_results,
+        duration_ms=(perf_counter() - started) * 1000,
+        coverage=cover(snapshot.session),
+        warnings=found.warnings,
+    )
+    return Retrieval(session=snapshot.session, status="complete", query=query, hits=hits, diagnostics=diagnostics)
+
+
+def find_branch(snapshot: Snapshot, leaf: str | None, context_entries: Sequence[str] | None) -> Branch:
+    """The branch of a leaf and what the model still sees of it.
+
+    Raises:
+        LeafUnknown: the session has no entry with this id.
+    """
+    tree = snapshot.tree()
+    row = tree.tail
+    if leaf is not None:
+        (row,) = snapshot.rows([leaf])
+        if row is None:
+            raise LeafUnknown(f"the session has no entry {leaf!r}", "leave --leaf out to take the session's last entry")
+    spans = lineage.trace(tree.runs, row)
+    if context_entries is not None:
+        seen = [(seen_row, seen_row) for seen_row in snapshot.rows(context_entries) if seen_row is not None]
+        return lineage.divide(row, spans, seen)
+    ids = lineage.named_ids(tree, spans)
+    rows = {id_: found for id_, found in zip(ids, snapshot.rows(ids), strict=True) if found is not None}
+    return lineage.see(tree, row, rows)
+
+
+def cover(session: Session) -> Coverage:
+    """What of a session's transcript could be searched."""
+    reasons = sorted({flaw.reason for flaw in session.flaws if flaw.lost})
+    return Coverage(complete=not reasons, reasons=tuple(reasons))
+
+
+class _Found(Struct, frozen=True, kw_only=True):
+    """What the searches gave, before anything was verified in the texts."""
+
+    candidates: tuple[Candidate, ...] = ()
+    length: int = 0
+    in_context: int = 0
+    off_branch: int = 0
+    exact_failed: bool = False
+    warnings: tuple[str, ...] = ()
+
+
+def _latest_request(snapshot: Snapshot, branch: Branch) -> tuple[Branch, str]:
+    """The text of the latest real user message; it is never evidence for itself."""
+    entry = snapshot.latest_request(branch.spans)
+    if entry is None:
+        return branch, ""
+    return replace(branch, eligible=lineage.without(branch.eligible, [entry.row])), entry.text
+
+
+def _search(snapshot: Snapshot, query: Query, branch: Branch, options: RetrievalOptions) -> _Found:
+    """Asks every generator and merges what they found by row; rows off the branch are dropped and counted."""
+    rows: dict[int, None] = {}
+    order: dict[int, int] = {}
+    warnings: tuple[str, ...] = ()
+    in_context = 0
+    if options.exact:
+        try:
+            for needle in (*query.identifiers, *query.phrases):
+                rows.update(dict.fromkeys(snapshot.find_literal(needle, branch.eligible, LITERAL_POOL)))
+        except ExactSearchFailed:
+            return _Found(exact_failed=True)
+    if options.fts:
+        try:
+            found = snapshot.find_terms(query.terms, branch.eligible, TERM_POOL)
+            in_context = snapshot.count_terms(query.terms, branch.context)
+        except TextSearchFailed:
+            warnings = (TextSearchFailed.code,)
+        else:
+            order = {term_row.row: place for place, term_row in enumerate(found)}
+            rows.update(dict.fromkeys(order))
+    places = lineage.Places(branch.spans)
+    on_branch = {row: place for row in rows if (place := places.of(row)) is not None}
+    return _Found(
+        candidates=tuple(
+            Candidate(entry=entry, position=on_branch[entry.row], order=order.get(entry.row))
+            for entry in snapshot.entries(tuple(on_branch))
+        ),
+        length=places.length,
+        in_context=in_context,
+        off_branch=len(rows) - len(on_branch),
+        warnings=warnings,
+    )
+
+
+def _verify_and_rank(candidates: Sequence[Candidate], query: Query, probe: Probe, length: int) -> tuple[Ranked, ...]:
+    """Looks in each text for what was asked, and orders the rows in which something really stands."""
+    verified = []
+    for candidate in candidates:
+        identifiers, phrases, terms = probe.matched(candidate.entry.text)
+        verified.append((candidate, Matched(identifiers=identifiers, phrases=phrases, terms=terms)))
+    return ranking.rank(verified, query, length)
+
+
+def _hide_visible(snapshot: Snapshot, ranked: Sequence[Ranked], branch: Branch, request: str) -> tuple[Ranked, ...]:
+    """Leaves out rows whose (normalised) text the model sees in another entry, or has just been sent."""
+    wanted = {row.candidate.entry.digest for row in ranked}
+    visible = snapshot.digests(tuple(wanted), branch.context) | {digest(request)}
+    return tuple(row for row in ranked if row.candidate.entry.digest not in visible)
+
+
+def _blank(snapshot: Snapshot, options: RetrievalOptions, started: float) -> Diagnostics:
+    return Diagnostics(
+        max_tokens=options.max_tokens,
+        max_results=options.max_results,
+        duration_ms=(perf_counter() - started) * 1000,
+        coverage=cover(snapshot.session),
+    )
