@@ -1,9 +1,9 @@
 """Floor 0: how many tokens a text will cost a model, estimated without a tokenizer.
 
 Stores keep the estimate of each entry, `ranking` subtracts for length, `evidence` fills its budget by it. Exact counts
-need tables of megabytes and differ between models, so this counts what decides them: characters, words, capitals, groups
-of digits, punctuation and line ends. Everything is a count over a translated copy of the bytes, hence fast. The weights are least-squares fits against cl100k_base, rounded, on
-`tests/fixtures/tokens` and on real transcripts.
+need tables of megabytes and differ between models, so this counts what decides them: characters, words, capitals,
+groups of digits, punctuation and line ends. Everything is a count over a translated copy of the bytes, hence fast. The
+weights are rounded least-squares fits against cl100k_base, on `tests/fixtures/tokens` and on real transcripts.
 """
 
 from __future__ import annotations
@@ -25,8 +25,9 @@ def _class_of(byte: int) -> str:
 _LEADS = 0x80
 _SCRIPTS = (("l", 0x80, 0xCB), ("u", 0xE2, 0xE2), ("k", 0xE0, 0xEF), ("e", 0xF0, 0xFF))
 _CLASSES = "".join(map(_class_of, range(256))).encode("ascii")
-_WORDS = bytes(ord("a" if chr(lead).isalpha() or lead >= _LEADS else " ") for lead in range(256))
 _CONTINUATION = bytes(range(0x80, 0xC0))
+# Letters; each character beyond ASCII counts as a word of its own, which is about what the encodings make of it.
+_WORDS = bytes(ord(" " if letter in b"0. \n" or byte in _CONTINUATION else "a") for byte, letter in enumerate(_CLASSES))
 
 # Hundredths of a token for each character, and more for what begins a new token.
 _CHARACTER = 13
