@@ -1,0 +1,17 @@
+"""Floor 6: the readers of transcripts, one a host. `engine` asks `detect` which one a file belongs to."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from aforesaid.transcripts.pi import PiTranscripts
+
+if TYPE_CHECKING:
+    from aforesaid.ports import TranscriptPort
+
+READERS: tuple[TranscriptPort, ...] = (PiTranscripts(),)
+
+
+def detect(head: bytes) -> TranscriptPort | None:
+    """The reader of the host that wrote a file which begins with `head`, or None."""
+    return next((reader for reader in READERS if reader.detect(head)), None)
