@@ -1,0 +1,23 @@
+"""Floor 8: what is known about hosts beyond the format of their transcripts, and `wire`, the only serializer."""
+
+from __future__ import annotations
+
+import os
+
+HOSTS = ("pi", "claude-code", "codex")
+"""Every host of the contract; readers say which of them this version can read."""
+
+
+def session_folders(host: str | None = None) -> tuple[str, ...]:
+    """The existing folders in which hosts keep their sessions by default.
+
+    Args:
+        host: only this host's; None for all.
+    """
+    folders: list[str] = []
+    if host in {None, "pi"}:
+        folders.append(os.environ.get("PI_CODING_AGENT_SESSION_DIR", ""))
+        agent = os.environ.get("PI_CODING_AGENT_DIR") or os.path.join("~", ".pi", "agent")
+        folders.append(os.path.join(agent, "sessions"))
+    found = dict.fromkeys(os.path.abspath(os.path.expanduser(folder)) for folder in folders if folder)
+    return tuple(folder for folder in found if os.path.isdir(folder))

@@ -1,0 +1,193 @@
+"""Floor 7: from files and `--set` to one value an option.
+
+`Config.load` applies one layer after another. A wrong value in a file costs that value and a warning; the layer below
+counts then. A wrong value of `--set` is an error. Nothing here knows where the files are.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+
+from aforesaid.config.table import ASCENDING, BY_KEY, SECTIONS, Value, nearest
+from aforesaid.errors import ConfigInvalid, ConfigUnreadable
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+COMMAND_LINE = "--set"
+"""Source of the values that a caller gave one by one."""
+
+_SHOWN = 80
+"""Characters of a value that a message shows."""
+
+
+class Setting(Struct, frozen=True, kw_only=True):
+    """One option's value and where it comes from: `default`, the path of a file, or `--set`."""
+
+    key: str
+    value: Value
+    source: str
+
+
+def read_file(path: str) -> dict[str, object]:
+    """The object that a configuration file holds.
+
+    Raises:
+        ConfigUnreadable: it is missing, cannot be read, or holds no JSON object.
+    """
+    from msgspec import DecodeError, json  # late: without files nothing is parsed
+
+    try:
+        with open(path, "rb") as source:
+            # A byte order mark is what some editors put before UTF-8.
+            document = json.decode(source.read().removeprefix(b"\xef\xbb\xbf"))
+    except OSError as error:
+        reason = error.strerror or type(error).__name__
+        raise ConfigUnreadable(f"{path} cannot be read: {reason}", "check the path and its permissions") from error
+    except (DecodeError, UnicodeError, RecursionError) as error:
+        raise ConfigUnreadable(f"{path} is not valid JSON: {error}", "correct it, or leave the file out") from error
+    if not isinstance(document, dict):
+        raise ConfigUnreadable(f"{path} holds no JSON object", "write the options as one JSON object")
+    return document
+
+
+def apply_file(
+    below: Mapping[str, Setting], document: Mapping[str, object], source: str
+) -> tuple[dict[str, Setting], tuple[str, ...]]:
+    """Lays a file's values over the layer below.
+
+    Returns:
+        The new values, and a warning for each member of the file that could not be used.
+    """
+    values = dict(below)
+    warnings: list[str] = []
+    for key, found in _flatten(document):
+        option = BY_KEY.get(key)
+        if option is None:
+            warnings.append(f"{source}: {_unknown(key, found)}")
+            continue
+        value = option.accept(found)
+        if value is None:
+            warnings.append(f"{source}: {_wrong(key, found, option.allowed)}; {_falls_back(below[key])}")
+        else:
+            values[key] = Setting(key=key, value=value, source=source)
+    if fault := _out_of_order(values):
+        for key in ASCENDING:
+            if values[key] != below[key]:
+                warnings.append(f"{source}: {_wrong(key, values[key].value, fault)}; {_falls_back(below[key])}")
+                values[key] = below[key]
+    return values, tuple(warnings)
+
+
+def apply_settings(below: Mapping[str, Setting], settings: Iterable[tuple[str, object]]) -> dict[str, Setting]:
+    """Lays single values over all files.
+
+    Raises:
+        ConfigInvalid: there is no such option, or it cannot have this value.
+    """
+    values = dict(below)
+    for key, found in settings:
+        values[key] = Setting(key=key, value=accept(key, found), source=COMMAND_LINE)
+    if fault := _out_of_order(values):
+        wrong = " ".join(f"{key}={values[key].value}" for key in ASCENDING)
+        raise ConfigInvalid(f"the ratios {wrong} are out of order", f"allowed: {fault}")
+    return values
+
+
+def accept(key: str, found: object) -> Value:
+    """The value of an option as it will count.
+
+    Raises:
+        ConfigInvalid: there is no such option, or it cannot have this value.
+    """
+    option = BY_KEY.get(key)
+    if option is None:
+        raise unknown(key)
+    value = option.accept(found)
+    if value is None:
+        raise ConfigInvalid(f"{key} cannot be {show(found)}", f"allowed: {option.allowed}")
+    return value
+
+
+def unknown(key: str) -> ConfigInvalid:
+    """The error for a key that no option has."""
+    near = nearest(key)
+    hint = f"did you mean {near}?" if near else "`aforesaid config show` lists all options"
+    return ConfigInvalid(f"there is no option {key}", hint)
+
+
+def split(settings: Mapping[str, object] | Sequence[str]) -> list[tuple[str, object]]:
+    """Keys and values of what a caller gave: a mapping, or texts `key=value` whose value is JSON if it parses.
+
+    Raises:
+        ConfigInvalid: a text has no `=`.
+    """
+    if not isinstance(settings, (list, tuple)):
+        return list(dict(settings).items())  # type: ignore[arg-type]
+    pairs: list[tuple[str, object]] = []
+    for setting in settings:
+        key, equals, text = setting.partition("=")
+        if not equals:
+            raise ConfigInvalid(f"--set {setting} has no value", "write it as --set KEY=VALUE")
+        pairs.append((key.strip(), parse(text)))
+    return pairs
+
+
+def parse(text: str) -> object:
+    """What a value on the command line means: JSON if it parses, else the text itself."""
+    from msgspec import DecodeError, json  # late: without settings nothing is parsed
+
+    try:
+        return json.decode(text)
+    except (DecodeError, UnicodeError, RecursionError):
+        return text
+
+
+def show(value: object) -> str:
+    """A value for a message: JSON, cut to one short line."""
+    from json import dumps  # late: for messages only
+
+    text = dumps(value, ensure_ascii=False, default=_plain)
+    return text if len(text) <= _SHOWN else f"{text[: _SHOWN - 1]}…"
+
+
+def _plain(value: object) -> object:
+    return dict(value) if hasattr(value, "keys") else str(value)  # type: ignore[call-overload]
+
+
+def _flatten(document: Mapping[str, object], prefix: str = "") -> Iterator[tuple[str, object]]:
+    """Dotted key and value of each member; sections are entered, everything else is a value."""
+    for name, value in document.items():
+        if not prefix and name == "$schema":
+            continue
+        key = prefix + name
+        if "." in name:
+            # Written flat it would look like an option and be none: the members of a file are nested.
+            yield f"{prefix}{name!r}", value
+        elif key in SECTIONS and isinstance(value, dict):
+            yield from _flatten(value, f"{key}.")
+        else:
+            yield key, value
+
+
+def _unknown(key: str, found: object) -> str:
+    if key in SECTIONS:
+        return _wrong(key, found, "an object")
+    near = nearest(key)
+    return f"there is no option {key}" + (f"; did you mean {near}?" if near else "")
+
+
+def _wrong(key: str, found: object, allowed: str) -> str:
+    return f"{key} is {show(found)}; allowed: {allowed}"
+
+
+def _falls_back(setting: Setting) -> str:
+    return f"using {show(setting.value)} ({setting.source})"
+
+
+def _out_of_order(values: Mapping[str, Setting]) -> str | None:
+    """The rule that the ratios break, or None."""
+    ratios = [values[key].value for key in ASCENDING]
+    return None if ratios == sorted(ratios, key=float) else " <= ".join(ASCENDING)  # type: ignore[arg-type]

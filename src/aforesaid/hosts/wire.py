@@ -1,0 +1,231 @@
+"""Floor 8: the only serializer. Values of `model` go in, the JSON documents of the contract come out.
+
+The command line, and later the service and the tools, hand over what the engine returned; each function here makes one
+document. Keys are camelCase and their order is fixed, so equal values give equal bytes. Nothing here reads JSON, and
+nothing decides what may be shown.
+"""
+
+from __future__ import annotations
+
+from json import dumps
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from aforesaid.config import Config, Setting
+    from aforesaid.model import Diagnostics, Evidence, IndexReport, Query, Retrieval, Session, StoreStatus, SyncReport
+
+Document = dict[str, Any]
+
+_NOT_BUILT = "not-in-this-version"
+
+
+def encode(document: Document, *, indent: int | None = None) -> bytes:
+    """A document as UTF-8: text as it is, lone surrogates escaped as JSON does; compact unless it is indented."""
+    separators = (",", ":") if indent is None else (",", ": ")
+    text = dumps(document, ensure_ascii=False, allow_nan=False, separators=separators, indent=indent, default=_plain)
+    # Surrogates are all that UTF-8 cannot hold, and Python's escape of them is JSON's.
+    return text.encode("utf-8", "backslashreplace")
+
+
+def retrieval(found: Retrieval) -> Document:
+    """`aforesaid.retrieval/1`."""
+    session_id = found.session.header.session_id if found.session is not None else None
+    return {
+        "schema": "aforesaid.retrieval/1",
+        "status": found.status,
+        "query": query(found.query),
+        "hits": [hit(evidence, session_id) for evidence in found.hits],
+        "diagnostics": diagnostics(found.diagnostics),
+    }
+
+
+def query(asked: Query) -> Document:
+    """The items of a request."""
+    return {
+        "identifiers": list(asked.identifiers),
+        "phrases": list(asked.phrases),
+        "files": list(asked.files),
+        "symbols": list(asked.symbols),
+        "errors": list(asked.errors),
+        "technologies": list(asked.technologies),
+        "keywords": list(asked.keywords),
+        "terms": list(asked.terms),
+    }
+
+
+def hit(evidence: Evidence, session_id: str | None) -> Document:
+    """One hit of a retrieval in the session with this id."""
+    ranked = evidence.ranked
+    entry = ranked.candidate.entry
+    return {
+        "entryId": entry.id,
+        "sessionId": session_id,
+        "role": entry.role,
+        "timestamp": entry.timestamp,
+        "tier": ranked.tier,
+        "score": ranked.score,
+        "scoreParts": {part.name: part.value for part in ranked.parts},
+        "matched": {
+            "identifiers": list(ranked.matched.identifiers),
+            "phrases": list(ranked.matched.phrases),
+            "terms": list(ranked.matched.terms),
+        },
+        "reason": ranked.reason,
+        "excerpt": evidence.excerpt,
+        "excerptStart": evidence.windows[0].start,
+        "excerptEnd": evidence.windows[-1].end,
+        "windows": [{"start": window.start, "end": window.end, "text": window.text} for window in evidence.windows],
+        "redacted": entry.redacted,
+        "tokens": evidence.tokens,
+        "sha256": entry.source.sha256.hex(),
+        "evidence": evidence.message,
+    }
+
+
+def diagnostics(counts: Diagnostics) -> Document:
+    """Counts, limits, timing and warnings of a retrieval."""
+    return {
+        "candidateCount": counts.candidate_count,
+        "eligibleCount": counts.eligible_count,
+        "duplicateCount": counts.duplicate_count,
+        "inContextCount": counts.in_context_count,
+        "alternateBranchCandidates": counts.alternate_branch_candidates,
+        "privacyExcludedCount": counts.privacy_excluded_count,
+        "plannerExcludedCount": counts.planner_excluded_count,
+        "selectedTokens": counts.selected_tokens,
+        "maxTokens": counts.max_tokens,
+        "maxResults": counts.max_results,
+        "durationMs": round(counts.duration_ms, 3),
+        "semantic": {"enabled": False, "reason": _NOT_BUILT},
+        "coverage": {"complete": counts.coverage.complete, "reasons": list(counts.coverage.reasons)},
+        "warnings": list(counts.warnings),
+    }
+
+
+def index(report: IndexReport, *, schema: str = "aforesaid.index/1") -> Document:
+    """`aforesaid.index/1`, also for `aforesaid.rebuild/1`, which has the same members."""
+    synced = [_synced(session) for session in report.sessions]
+    statuses = ("added", "updated", "unchanged", "rebuilt", "failed")
+    return {
+        "schema": schema,
+        "sessions": synced,
+        "totals": {
+            "sessions": len(synced),
+            "entries": sum(session["entries"] for session in synced),
+            "added": sum(session["added"] for session in synced),
+            "removed": sum(session["removed"] for session in synced),
+            "invalidLines": sum(len(session["invalidLines"]) for session in synced),
+            "statuses": {status: sum(session["status"] == status for session in synced) for status in statuses},
+        },
+        "durationMs": round(report.duration_ms, 3),
+    }
+
+
+def rebuild(report: IndexReport) -> Document:
+    """`aforesaid.rebuild/1`."""
+    return index(report, schema="aforesaid.rebuild/1")
+
+
+def _synced(report: SyncReport) -> Document:
+    session = report.session
+    document: Document = {
+        "file": report.file,
+        "host": session.header.host if session is not None else None,
+        "sessionId": session.header.session_id if session is not None else None,
+        "entries": session.entries if session is not None else 0,
+        "added": report.added,
+        "removed": report.removed,
+        "invalidLines": [{"line": flaw.line, "byte": flaw.byte, "reason": flaw.reason} for flaw in report.flaws],
+        "status": report.status,
+    }
+    if report.error_code is not None:
+        document["error"] = {"code": report.error_code, "message": report.error}
+    return document
+
+
+def sessions(known: Sequence[Session]) -> Document:
+    """`aforesaid.sessions/1`, in the given order."""
+    return {"schema": "aforesaid.sessions/1", "sessions": [_session(session) for session in known]}
+
+
+def _session(session: Session) -> Document:
+    header = session.header
+    return {
+        "sessionId": header.session_id,
+        "host": header.host,
+        "file": session.file,
+        "name": session.name,
+        "cwd": header.cwd,
+        "parent": header.parent,
+        "started": header.started,
+        "updated": session.updated,
+        "entries": session.entries,
+        "requests": session.requests,
+        "shared": session.shared,
+        "invalidLines": session.flaw_count,
+    }
+
+
+def status(store: StoreStatus, config: Config, version: str) -> Document:
+    """`aforesaid.status/1`."""
+    return {
+        "schema": "aforesaid.status/1",
+        "version": version,
+        "store": {
+            "location": store.location,
+            "writable": store.writable,
+            "bytes": store.bytes,
+            "schema": store.schema,
+            "projection": store.projection,
+            "sessions": store.sessions,
+            "entries": store.entries,
+            "damaged": list(store.damaged),
+        },
+        "config": {"warnings": list(config.warnings), "notInThisVersion": list(config.not_in_this_version)},
+    }
+
+
+def config(file: str, settings: Sequence[Setting], of: Config) -> Document:
+    """`aforesaid.config/1`: some settings of a configuration.
+
+    Args:
+        file: path of the user's own file.
+        settings: what is shown.
+        of: where they come from.
+    """
+    return {
+        "schema": "aforesaid.config/1",
+        "file": file,
+        "values": [
+            {
+                "key": setting.key,
+                "value": setting.value,
+                "source": setting.source,
+                "inThisVersion": setting.key not in of.not_in_this_version,
+            }
+            for setting in settings
+        ],
+        "warnings": list(of.warnings),
+    }
+
+
+def config_path(file: str, exists: bool) -> Document:
+    """`aforesaid.config-path/1`: where the user's own file is, or would be."""
+    return {"schema": "aforesaid.config-path/1", "file": file, "exists": exists}
+
+
+def version(number: str) -> Document:
+    """`aforesaid.version/1`."""
+    return {"schema": "aforesaid.version/1", "version": number}
+
+
+def error(code: str, message: str, hint: str) -> Document:
+    """The error document."""
+    return {"error": {"code": code, "message": message, "hint": hint}}
+
+
+def _plain(value: object) -> object:
+    """What `json` does not know of itself: read-only mappings."""
+    return dict(value)  # type: ignore[call-overload]

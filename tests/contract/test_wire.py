@@ -1,0 +1,201 @@
+from __future__ import annotations
+
+import json
+
+import jsonschema  # type: ignore[import-untyped]
+import pytest
+from hypothesis import given
+from tests.schemas import check
+from tests.values import (
+    FAILED,
+    FLAW,
+    SESSION_ID,
+    STATUS,
+    TEXT,
+    make_evidence,
+    make_report,
+    make_retrieval,
+    make_session,
+    make_sync,
+)
+from tests.words import any_text
+
+from aforesaid.config import Config, user_file
+from aforesaid.hosts import wire
+from aforesaid.model import Coverage, Header, Matched, Query, RetrievalStatus, Window
+
+SCHEMAS = ("retrieval", "index", "rebuild", "sessions", "status", "config", "config-path", "error")
+
+
+@pytest.mark.parametrize("name", SCHEMAS)
+def test_every_schema_allows_nothing_that_it_does_not_name(name: str) -> None:
+    with pytest.raises(jsonschema.ValidationError):
+        check(name, "{}")
+
+
+def test_a_retrieval_has_the_members_of_the_contract_in_its_order() -> None:
+    document = check("retrieval", wire.encode(wire.retrieval(make_retrieval(make_evidence()))))
+    assert list(document) == ["schema", "status", "query", "hits", "diagnostics"]
+    assert list(document["query"]) == [
+        *("identifiers", "phrases", "files", "symbols", "errors", "technologies", "keywords", "terms")
+    ]
+    (hit,) = document["hits"]
+    assert list(hit) == [
+        *("entryId", "sessionId", "role", "timestamp", "tier", "score", "scoreParts", "matched", "reason", "excerpt"),
+        *("excerptStart", "excerptEnd", "windows", "redacted", "tokens", "sha256", "evidence"),
+    ]
+    assert list(document["diagnostics"]) == [
+        *("candidateCount", "eligibleCount", "duplicateCount", "inContextCount", "alternateBranchCandidates"),
+        *("privacyExcludedCount", "plannerExcludedCount", "selectedTokens", "maxTokens", "maxResults", "durationMs"),
+        *("semantic", "coverage", "warnings"),
+    ]
+
+
+def test_a_hit_says_what_the_evidence_holds() -> None:
+    evidence = make_evidence(
+        windows=(Window(start=4, end=10, text=TEXT[4:10]), Window(start=20, end=30, text=TEXT[20:30])), redacted=2
+    )
+    (hit,) = check("retrieval", wire.encode(wire.retrieval(make_retrieval(evidence))))["hits"]
+    assert hit["entryId"] == "e0000003"
+    assert hit["sessionId"] == SESSION_ID
+    assert (hit["excerptStart"], hit["excerptEnd"]) == (4, 30)
+    assert hit["windows"] == [
+        {"start": 4, "end": 10, "text": TEXT[4:10]},
+        {"start": 20, "end": 30, "text": TEXT[20:30]},
+    ]
+    assert hit["excerpt"] == f"{TEXT[4:10]}\n[…]\n{TEXT[20:30]}"
+    assert sum(hit["scoreParts"].values()) == pytest.approx(hit["score"], abs=1e-6)
+    assert list(hit["scoreParts"]) == ["identifier", "extraTerms", "branch", "authority", "tokens"]
+    assert hit["matched"] == {"identifiers": ["src/db.py"], "phrases": [], "terms": ["src/db.py", "port"]}
+    assert hit["sha256"] == evidence.ranked.candidate.entry.source.sha256.hex()
+    assert hit["redacted"] == 2
+    assert hit["evidence"] == evidence.message
+
+
+def test_the_score_is_nowhere_a_confidence() -> None:
+    text = wire.encode(wire.retrieval(make_retrieval(make_evidence()))).decode().lower()
+    assert "confidence" not in text
+    assert "probability" not in text
+    assert "%" not in text
+
+
+@pytest.mark.parametrize("status", ["no-query", "disabled", "failed"])
+def test_an_answer_without_hits_and_without_a_session_is_a_whole_document(status: RetrievalStatus) -> None:
+    found = make_retrieval(
+        status=status, session=False, query=Query(), warnings=("exact-search-failed",),
+        coverage=Coverage(complete=False, reasons=("stale",)),
+    )  # fmt: skip
+    document = check("retrieval", wire.encode(wire.retrieval(found)))
+    assert document["status"] == status
+    assert document["hits"] == []
+    assert document["diagnostics"]["warnings"] == ["exact-search-failed"]
+    assert document["diagnostics"]["coverage"] == {"complete": False, "reasons": ["stale"]}
+
+
+def test_vectors_are_said_to_be_absent() -> None:
+    document = check("retrieval", wire.encode(wire.retrieval(make_retrieval())))
+    assert document["diagnostics"]["semantic"] == {"enabled": False, "reason": "not-in-this-version"}
+
+
+def test_equal_values_give_equal_bytes() -> None:
+    once, again = (wire.encode(wire.retrieval(make_retrieval(make_evidence()))) for _ in range(2))
+    assert once == again
+    assert b"\n" not in once
+
+
+@given(text=any_text)
+def test_any_text_gives_valid_utf8_and_comes_back(text: str) -> None:
+    found = make_retrieval(make_evidence(text, matched=Matched(terms=(text,))), query=Query(keywords=(text,)))
+    document = json.loads(wire.encode(wire.retrieval(found)).decode("utf-8"))
+    hit = document["hits"][0]
+    # A high and a low surrogate that stand side by side are one character in JSON and in nothing else.
+    joined = json.loads(json.dumps(text))
+    assert hit["excerpt"] == joined
+    assert document["query"]["keywords"] == [joined]
+
+
+@pytest.mark.parametrize(
+    ("text", "written"),
+    [
+        ("perché Größe привет 数据库 サーバー 서버 ทดสอบ שלום 🎉", None),
+        ("a\ud800b\udfff", r"a\ud800b\udfff"),
+        ("line\nbreak\u2028\x00\x1b[31m", None),
+    ],
+)
+def test_text_is_raw_and_only_lone_surrogates_are_escaped(text: str, written: str | None) -> None:
+    encoded = wire.encode({"text": text})
+    assert json.loads(encoded) == {"text": text}
+    if written is not None:
+        assert encoded == b'{"text":"' + written.encode() + b'"}'
+    elif "\n" not in text:
+        assert text.encode() in encoded
+    assert b"\x1b" not in encoded
+
+
+def test_an_index_report_has_the_members_of_the_contract() -> None:
+    report = make_report(make_sync(flaws=(FLAW,), removed=1), make_sync(status="unchanged", added=0), FAILED)
+    document = check("index", wire.encode(wire.index(report)))
+    assert list(document) == ["schema", "sessions", "totals", "durationMs"]
+    added, _, failed = document["sessions"]
+    assert list(added) == [
+        *("file", "host", "sessionId", "entries", "added", "removed", "invalidLines", "status"),
+    ]
+    assert added["invalidLines"] == [{"line": 7, "byte": 901, "reason": "invalid-json"}]
+    assert (failed["host"], failed["sessionId"], failed["entries"]) == (None, None, 0)
+    assert failed["error"] == {"code": "source-unreadable", "message": "/home/dev/sessions/b.jsonl cannot be read"}
+    assert document["totals"] == {
+        "sessions": 3,
+        "entries": 80,
+        "added": 40,
+        "removed": 1,
+        "invalidLines": 1,
+        "statuses": {"added": 1, "updated": 0, "unchanged": 1, "rebuilt": 0, "failed": 1},
+    }
+
+
+def test_a_rebuild_reports_as_an_index_run_does() -> None:
+    document = check("rebuild", wire.encode(wire.rebuild(make_report(make_sync(status="rebuilt")))))
+    assert document["totals"]["statuses"]["rebuilt"] == 1
+
+
+def test_sessions_stand_in_the_given_order_with_what_is_known_of_them() -> None:
+    bare = make_session(header=Header(host="pi", session_id="bare"), name=None, updated=None, entries=0, requests=0)
+    document = check("sessions", wire.encode(wire.sessions([make_session(flaw_count=4, shared=2), bare])))
+    first, second = document["sessions"]
+    assert (first["sessionId"], first["invalidLines"], first["shared"]) == (SESSION_ID, 4, 2)
+    assert (second["sessionId"], second["started"], second["updated"], second["cwd"]) == ("bare", None, None, None)
+
+
+def test_the_status_names_damage_and_every_setting_without_effect() -> None:
+    config = Config.load(settings=["retrieval.semantic=true"])
+    document = check("status", wire.encode(wire.status(STATUS, config, "0.1.0")))
+    assert document["store"]["location"] == "/home/dev/store"
+    assert "not-in-this-version retrieval.semantic" in document["config"]["warnings"]
+    assert "privacy.redactIndex" in document["config"]["notInThisVersion"]
+
+
+def test_a_configuration_shows_values_with_their_sources() -> None:
+    config = Config.load(settings=['privacy.remoteProviders={"a.example": ["normal"]}', "retrieval.maxResults=5"])
+    document = check("config", wire.encode(wire.config(user_file(), config.settings, config)))
+    values = {value["key"]: value for value in document["values"]}
+    assert values["privacy.remoteProviders"]["value"] == {"a.example": ["normal"]}
+    assert values["retrieval.maxResults"] == {
+        "key": "retrieval.maxResults",
+        "value": 5,
+        "source": "--set",
+        "inThisVersion": True,
+    }
+    assert values["retrieval.semantic"]["inThisVersion"] is False
+
+
+def test_small_documents() -> None:
+    assert check("error", wire.encode(wire.error("bad-argument", "what", "hint"))) == {
+        "error": {"code": "bad-argument", "message": "what", "hint": "hint"}
+    }
+    assert check("config-path", wire.encode(wire.config_path("/x", exists=False)))["exists"] is False
+    assert json.loads(wire.encode(wire.version("1.2.3"))) == {"schema": "aforesaid.version/1", "version": "1.2.3"}
+
+
+def test_a_value_that_json_cannot_hold_is_refused_and_not_written_as_something_else() -> None:
+    with pytest.raises(ValueError, match="not JSON compliant"):
+        wire.encode({"score": float("nan")})

@@ -1,0 +1,142 @@
+"""Made-up values of the model, for tests of what shows or serializes them."""
+
+from __future__ import annotations
+
+from hashlib import sha256
+
+from aforesaid.model import (
+    Candidate,
+    Coverage,
+    Diagnostics,
+    Evidence,
+    Flaw,
+    Header,
+    IndexReport,
+    Matched,
+    Query,
+    Ranked,
+    Retrieval,
+    RetrievalStatus,
+    ScorePart,
+    Session,
+    Source,
+    StoredEntry,
+    StoreStatus,
+    SyncReport,
+    Window,
+)
+
+SESSION_ID = "11111111-2222-7333-8444-555555555555"
+TEXT = "We set the port to 5433 in src/db.py because 5432 was taken: connection refused."
+
+
+def make_session(**changed: object) -> Session:
+    values: dict[str, object] = {
+        "key": "k1",
+        "file": "/home/dev/sessions/a.jsonl",
+        "header": Header(
+            host="pi", session_id=SESSION_ID, version=3, cwd="/home/dev/project", started="2026-11-30T00:00:00.000Z"
+        ),
+        "name": "ports",
+        "entries": 40,
+        "requests": 7,
+        "updated": "2026-11-30T02:14:36.000Z",
+    }
+    return Session(**{**values, **changed})  # type: ignore[arg-type]
+
+
+def make_entry(text: str = TEXT, **changed: object) -> StoredEntry:
+    values: dict[str, object] = {
+        "row": 3,
+        "id": "e0000003",
+        "kind": "message",
+        "role": "assistant",
+        "timestamp": "2026-11-30T02:14:36.000Z",
+        "text": text,
+        "parts": (len(text),),
+        "source": Source(line=5, offset=400, length=200, sha256=sha256(b"line").digest()),
+        "digest": b"0" * 16,
+        "tokens": 24,
+    }
+    return StoredEntry(**{**values, **changed})  # type: ignore[arg-type]
+
+
+def make_evidence(
+    text: str = TEXT, *, matched: Matched | None = None, windows: tuple[Window, ...] = (), **changed: object
+) -> Evidence:
+    windows = windows or (Window(start=0, end=len(text), text=text),)
+    ranked = Ranked(
+        candidate=Candidate(entry=make_entry(text, **changed), position=3, order=0),
+        tier="identifier",
+        score=159.25,
+        parts=(
+            ScorePart(name="identifier", value=100.0),
+            ScorePart(name="extraTerms", value=40.0),
+            ScorePart(name="branch", value=15.0),
+            ScorePart(name="authority", value=5.0),
+            ScorePart(name="tokens", value=-0.75),
+        ),
+        matched=matched or Matched(identifiers=("src/db.py",), terms=("src/db.py", "port")),
+        reason="identifier:1;terms:2;same-file:1;assistant",
+    )
+    return Evidence(
+        ranked=ranked,
+        windows=windows,
+        excerpt="\n[…]\n".join(window.text for window in windows),
+        message=f"[frame]\n{text}\n[end]",
+        tokens=120,
+    )
+
+
+def make_retrieval(
+    *hits: Evidence, status: RetrievalStatus = "complete", session: bool = True, query: Query | None = None,
+    **counts: object,
+) -> Retrieval:  # fmt: skip
+    values: dict[str, object] = {
+        "candidate_count": 9,
+        "eligible_count": len(hits),
+        "in_context_count": 3,
+        "duplicate_count": 2,
+        "planner_excluded_count": 1,
+        "selected_tokens": sum(hit.tokens for hit in hits),
+        "max_tokens": 16_000,
+        "max_results": 12,
+        "duration_ms": 1.23456,
+        "coverage": Coverage(),
+    }
+    return Retrieval(
+        session=make_session() if session else None,
+        status=status,
+        query=query
+        or Query(
+            identifiers=("src/db.py",), files=("src/db.py",), keywords=("port",), terms=("src/db.py", "port"),
+        ),
+        hits=hits,
+        diagnostics=Diagnostics(**{**values, **counts}),  # type: ignore[arg-type]
+    )  # fmt: skip
+
+
+def make_report(*reports: SyncReport) -> IndexReport:
+    return IndexReport(sessions=reports, duration_ms=12.3456)
+
+
+def make_sync(**changed: object) -> SyncReport:
+    values: dict[str, object] = {
+        "file": "/home/dev/sessions/a.jsonl",
+        "status": "added",
+        "session": make_session(),
+        "added": 40,
+    }
+    return SyncReport(**{**values, **changed})  # type: ignore[arg-type]
+
+
+FAILED = SyncReport(
+    file="/home/dev/sessions/b.jsonl",
+    status="failed",
+    error_code="source-unreadable",
+    error="/home/dev/sessions/b.jsonl cannot be read",
+)
+FLAW = Flaw(line=7, byte=901, reason="invalid-json")
+STATUS = StoreStatus(
+    location="/home/dev/store", writable=True, schema=1, projection=1, sessions=2, entries=80, bytes=123_456
+)
