@@ -163,14 +163,20 @@ class SessionWriter(Protocol):
         ...
 
     def append(self, entries: Sequence[Entry]) -> None:
-        """Adds entries in file order. Ids are new, and every parent is None, known, or an id in the same call."""
+        """Adds entries in file order.
+
+        Ids are new, and every parent is None, known, or the id of an entry that is added before `commit`.
+        """
         ...
 
-    def commit(self, session: Session) -> Session:
+    def commit(self, session: Session, *, tail: str | None = None) -> Session:
         """Makes all of it visible at once.
 
         Args:
-            session: header, flaws, checkpoint; the counts, name, `updated` and `generation` are the store's to fill.
+            session: header, flaws, checkpoint, `shared`; the counts, name, `updated` and `generation` are the store's
+                to fill.
+            tail: id of the entry that the session ends with, where that is not the last row: then the transcript's last
+                line repeats an earlier entry. None: the last row that was added, or what it was before.
 
         Returns:
             The session as it is stored now.

@@ -1,0 +1,247 @@
+"""Floor 5: keeps stored sessions equal to their transcripts.
+
+`engine` calls `sync` before it searches a session and `sync_all` for `index` and `rebuild`. A transcript enters through
+a reader, entries leave through one transaction of the store. A transcript is only ever read; which host wrote it and
+what the store is made of are not known here.
+
+What a reader cannot know is settled here: whether a file grew or was rewritten, which ids occur twice, and where an
+entry belongs whose parent is missing (`docs/decisions/0005-damaged-lines.md`).
+"""
+
+from __future__ import annotations
+
+import os
+from contextlib import contextmanager
+from time import perf_counter
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from aforesaid.errors import AforesaidError, PathMissing, SourceUnreadable, StoreCorrupt
+from aforesaid.indexing.changes import compare, continues, samples
+from aforesaid.indexing.intake import NOT_READ, Copies, Intake, Thread
+from aforesaid.model import Entry, IndexReport, Session, SyncReport
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+    from typing import BinaryIO
+
+    from aforesaid.indexing.changes import Change
+    from aforesaid.model import Checkpoint, Flaw, SyncStatus
+    from aforesaid.ports import SessionWriter, StorePort, TranscriptPort
+
+    Progress = Callable[[int, int], None]
+
+KEPT_FLAWS = 1000
+"""Flaws of a session that are told one by one; the others are only counted."""
+
+
+def sync(
+    store: StorePort, reader: TranscriptPort, file: str, *, rebuild: bool = False, progress: Progress | None = None
+) -> SyncReport:
+    """Brings one session up to date with its transcript.
+
+    Args:
+        store: where the session is kept.
+        reader: the reader of the host that wrote the file.
+        file: the transcript.
+        rebuild: read it from its beginning, whatever is stored.
+        progress: called with bytes done and bytes in all.
+
+    Returns:
+        What was done. `rebuilt` with the error code `store-corrupt` says that the stored data were found damaged and
+        have been made anew.
+
+    Raises:
+        PathMissing: there is no such file; what is stored of it stays.
+        SourceUnreadable: the file cannot be read.
+        StoreError: the store failed; it is as it was before.
+    """
+    file = os.path.abspath(file)
+    with _opened(file) as source:
+        task = _Task(store=store, reader=reader, file=file, source=source, progress=progress)
+        try:
+            if not rebuild:
+                known = store.by_file(file)
+                if known is not None and compare(store, known, reader, source) == "same":
+                    return SyncReport(file=file, status="unchanged", session=known)
+            return _write(task, rebuild=rebuild)
+        except StoreCorrupt as error:
+            damage = error
+        # The store begins a session anew once it has found it damaged.
+        report = _write(task, rebuild=True)
+        return replace(report, status="rebuilt", error_code=damage.code, error=damage.message)
+
+
+def sync_all(
+    store: StorePort,
+    files: Sequence[tuple[TranscriptPort, str]],
+    *,
+    rebuild: bool = False,
+    progress: Progress | None = None,
+) -> IndexReport:
+    """Brings many sessions up to date; one that fails does not keep the others from it.
+
+    Args:
+        store: where the sessions are kept.
+        files: transcripts with their readers.
+        rebuild: read them from their beginning, whatever is stored.
+        progress: called with bytes done and bytes in all.
+    """
+    started = perf_counter()
+    ordered = sorted(files, key=lambda pair: pair[1])
+    sizes = [_size(file) for _, file in ordered]
+    total, done = sum(sizes), 0
+    reports: list[SyncReport] = []
+    for (reader, file), size in zip(ordered, sizes, strict=True):
+        step: Progress | None = None
+        if progress is not None:
+            step = _shifted(progress, done, total)
+        try:
+            reports.append(sync(store, reader, file, rebuild=rebuild, progress=step))
+        except AforesaidError as error:
+            reports.append(SyncReport(file=file, status="failed", error_code=error.code, error=str(error)))
+        done += size
+        if progress is not None:
+            progress(done, total)
+    return IndexReport(sessions=tuple(reports), duration_ms=(perf_counter() - started) * 1000)
+
+
+def _shifted(progress: Progress, before: int, total: int) -> Progress:
+    return lambda done, _: progress(min(before + done, total), total)
+
+
+def _size(file: str) -> int:
+    try:
+        return os.stat(file).st_size
+    except OSError:
+        return 0
+
+
+@contextmanager
+def _opened(file: str) -> Iterator[BinaryIO]:
+    """The transcript, open for reading; failures of the system in the block are failures of the file."""
+    try:
+        with open(file, "rb") as source:
+            yield source
+    except FileNotFoundError as error:
+        raise PathMissing(f"there is no file {file}", "check the path") from error
+    except OSError as error:
+        raise SourceUnreadable(f"{file} cannot be read: {error.strerror}", "check its permissions") from error
+
+
+class _Task(Struct, frozen=True, kw_only=True):
+    """What one sync works on."""
+
+    store: StorePort
+    reader: TranscriptPort
+    file: str
+    source: BinaryIO
+    progress: Progress | None
+
+
+def _write(task: _Task, *, rebuild: bool) -> SyncReport:
+    """One transaction: the new part of the file, or all of it."""
+    with task.store.write(task.file) as writer:
+        known = writer.session
+        change: Change = "new"
+        if known is not None:
+            change = "rebuild" if rebuild else compare(task.store, known, task.reader, task.source)
+        if change == "same":
+            return SyncReport(file=task.file, status="unchanged", session=known)
+        removed = writer.clear() if change == "rebuild" else 0
+        intake, session = _read(task, writer, known if change == "append" else None)
+    if change == "new":
+        _forget_moved(task, session)
+    return SyncReport(
+        file=task.file,
+        status=_status(change, known, session),
+        session=session,
+        added=intake.added,
+        removed=removed,
+        flaws=tuple(intake.flaws),
+    )
+
+
+def _read(task: _Task, writer: SessionWriter, since: Session | None) -> tuple[Intake, Session]:
+    """Reads from where `since` ended, or from the beginning, and commits."""
+    reader, file, source = task.reader, task.file, task.source
+    status = os.fstat(source.fileno())
+    point: Checkpoint | None = None
+    thread = Thread()
+    if since is not None:
+        thread, state = Thread.restore(since.checkpoint.state)
+        point = replace(since.checkpoint, state=state)
+    intake = Intake(writer, thread, lambda: _ids(reader, file, point))
+    copies = Copies(task.store, file)
+    reading = reader.read(source, file, point)
+    for item in reading:
+        if intake.take(item):
+            placed = intake.flush()
+            if since is None:
+                copies.count(reading.header, placed)
+            if task.progress is not None:
+                task.progress(item.source.offset if isinstance(item, Entry) else item.byte, status.st_size)
+    placed = intake.flush(last=True)
+    if since is None:
+        copies.count(reading.header, placed)
+    flaws, count = _flaws(since, intake.flaws)
+    end = reading.checkpoint
+    head, tail = samples(source, end.offset)
+    checkpoint = replace(
+        end,
+        head=head,
+        tail=tail,
+        size=status.st_size,
+        mtime_ns=status.st_mtime_ns,
+        inode=status.st_ino,
+        parser=reader.parser,
+        state=thread.save(end.state),
+    )
+    session = Session(
+        key="",
+        file=file,
+        header=reading.header,
+        shared=copies.found if since is None else since.shared,
+        flaws=flaws,
+        flaw_count=count,
+        checkpoint=checkpoint,
+    )
+    return intake, writer.commit(session, tail=thread.leaf)
+
+
+def _ids(reader: TranscriptPort, file: str, point: Checkpoint | None) -> frozenset[str]:
+    """All ids of the part that is being read, for entries whose parent may come later in the file."""
+    with open(file, "rb") as source:
+        return frozenset(item.id for item in reader.read(source, file, point) if item.id is not None)
+
+
+def _flaws(since: Session | None, found: Sequence[Flaw]) -> tuple[tuple[Flaw, ...], int]:
+    """The flaws of a session and how many there are; a last line that was half written is judged anew."""
+    if since is None:
+        return tuple(found[:KEPT_FLAWS]), len(found)
+    kept = [flaw for flaw in since.flaws if flaw.reason != NOT_READ or flaw.byte < since.checkpoint.offset]
+    count = since.flaw_count - (len(since.flaws) - len(kept))
+    return (*kept, *found)[:KEPT_FLAWS], count + len(found)
+
+
+def _status(change: Change, known: Session | None, session: Session) -> SyncStatus:
+    if known is None:
+        return "added"
+    if change == "rebuild":
+        return "rebuilt"
+    moved = session.generation != known.generation or session.checkpoint.offset != known.checkpoint.offset
+    return "updated" if moved else "unchanged"
+
+
+def _forget_moved(task: _Task, session: Session) -> None:
+    """Removes what is stored under the path that this transcript had before it was moved here."""
+    for other in task.store.by_id(session.header.session_id):
+        if (
+            other.key != session.key
+            and other.header.host == session.header.host
+            and not os.path.lexists(other.file)
+            and continues(task.source, other.checkpoint)
+        ):
+            task.store.remove(other.key)

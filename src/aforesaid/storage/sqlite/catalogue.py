@@ -1,0 +1,170 @@
+"""The list of all sessions: a cache of what each session's own file says of it.
+
+`store` writes a row after the session's file is committed, and puts right what it finds behind. Losing the catalogue
+loses nothing: it is filled again from the session files.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from aforesaid.storage.sqlite import migrations
+from aforesaid.storage.sqlite.connection import (
+    begin,
+    folder_lock,
+    open_readable,
+    open_writable,
+    persist,
+    remove_database,
+)
+from aforesaid.storage.sqlite.failures import UNREADABLE, is_damage, translated
+from aforesaid.storage.sqlite.records import pack, to_bytes, unpack_session
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import Any
+
+    from aforesaid.model import Session
+    from aforesaid.storage.sqlite.connection import Database
+
+    Value = int | str | bytes | None
+
+_ALL = "SELECT key, record FROM session WHERE (?1 IS NULL OR host = ?1) AND (?2 IS NULL OR cwd = ?2)"
+_BY_ID = "SELECT key, record FROM session WHERE session_id = ?"
+_STATE = "SELECT incarnation, generation FROM session WHERE key = ?"
+_KEYS = "SELECT key FROM session"
+_FIGURES = "SELECT count(*), coalesce(sum(entries), 0) FROM session"
+_PUT = (
+    "INSERT OR REPLACE INTO session(key, incarnation, generation, host, session_id, cwd, entries, record)"
+    " VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
+)
+_FORGET = "DELETE FROM session WHERE key = ?"
+
+
+class Catalogue:
+    """The catalogue of one store; opened on first use."""
+
+    def __init__(self, path: str, lock: str, *, writable: bool, timeout_ms: int) -> None:
+        self._path = path
+        self._lock = lock
+        self._writable = writable
+        self._timeout_ms = timeout_ms
+        self._database: Database | None = None
+
+    def sessions(self, *, host: str | None = None, cwd: str | None = None) -> dict[str, Session]:
+        """The sessions of a host, or of a folder, by key, as far as the catalogue knows."""
+        bound = (None if host is None else to_bytes(host), None if cwd is None else to_bytes(cwd))
+        return dict(self._select(_ALL, bound))
+
+    def by_id(self, session_id: str) -> dict[str, Session]:
+        """The sessions that carry this id, by key, as far as the catalogue knows."""
+        return dict(self._select(_BY_ID, (to_bytes(session_id),)))
+
+    def keys(self) -> frozenset[str]:
+        """The keys of all sessions that the catalogue knows."""
+        return frozenset(key for (key,) in self._rows(_KEYS, ()))
+
+    def figures(self) -> tuple[int, int]:
+        """How many sessions and entries there are."""
+        for sessions, entries in self._rows(_FIGURES, ()):
+            return sessions, entries
+        return 0, 0
+
+    def behind(self, session: Session, incarnation: bytes) -> bool:
+        """Whether the catalogue knows less of a session than its file says."""
+        return list(self._rows(_STATE, (session.key,))) != [(incarnation, session.generation)]
+
+    def put(self, session: Session, incarnation: bytes) -> None:
+        """Takes over what a session's file says."""
+        header = session.header
+        self._change(
+            _PUT,
+            (
+                session.key,
+                incarnation,
+                session.generation,
+                to_bytes(header.host),
+                to_bytes(header.session_id),
+                None if header.cwd is None else to_bytes(header.cwd),
+                session.entries,
+                pack(session),
+            ),
+        )
+
+    def forget(self, key: str) -> None:
+        """Removes a session's row."""
+        self._change(_FORGET, (key,))
+
+    def close(self) -> None:
+        """Gives the file back."""
+        if self._database is not None:
+            self._database.close()
+            self._database = None
+
+    def _select(self, statement: str, bound: tuple[Value, ...]) -> Iterator[tuple[str, Session]]:
+        for key, record in self._rows(statement, bound):
+            try:
+                yield key, unpack_session(record)
+            except UNREADABLE:
+                continue  # its file knows better
+
+    def _rows(self, statement: str, bound: tuple[Value, ...]) -> list[tuple[Any, ...]]:
+        """The rows of a statement; none where there is no catalogue, or none that can be read."""
+        with translated(self._path):
+            try:
+                database = self._open()
+                return database.connection.execute(statement, bound).fetchall() if database else []
+            except UNREADABLE as error:
+                if not is_damage(error):
+                    raise
+                self._discard()
+                return []
+
+    def _change(self, statement: str, bound: tuple[Value, ...]) -> None:
+        with translated(self._path, writing=True):
+            try:
+                self._execute(statement, bound)
+            except UNREADABLE as error:
+                if not is_damage(error):
+                    raise
+                self._discard()
+                self._execute(statement, bound)
+
+    def _execute(self, statement: str, bound: tuple[Value, ...]) -> None:
+        database = self._open()
+        if database is not None:
+            persist(lambda: database.connection.execute(statement, bound), self._timeout_ms)
+
+    def _open(self) -> Database | None:
+        if self._database is not None:
+            if self._database.current:
+                return self._database
+            self.close()
+        if not self._writable:
+            self._database = open_readable(self._path, self._timeout_ms)
+            if self._database is not None:
+                migrations.check(migrations.version(self._database.connection), migrations.CATALOGUE, self._path)
+            return self._database
+        with folder_lock(self._lock, exclusive=False, timeout_ms=self._timeout_ms):
+            database = open_writable(self._path, self._timeout_ms)
+        try:
+            self._upgrade(database)
+        except BaseException:
+            database.close()
+            raise
+        self._database = database
+        return database
+
+    def _upgrade(self, database: Database) -> None:
+        connection = database.connection
+        if migrations.check(migrations.version(connection), migrations.CATALOGUE, self._path):
+            begin(database, self._timeout_ms)
+            migrations.upgrade(connection, migrations.CATALOGUE, self._path)
+            connection.execute("COMMIT")
+
+    def _discard(self) -> None:
+        """Removes a damaged catalogue, so that the next use begins with an empty one."""
+        self.close()
+        if self._writable:
+            with folder_lock(self._lock, exclusive=True, timeout_ms=self._timeout_ms):
+                remove_database(self._path)

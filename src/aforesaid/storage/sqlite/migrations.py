@@ -1,0 +1,129 @@
+"""The tables, and how older files become current ones.
+
+A database carries the number of its schema in `user_version`. `upgrade` runs the numbered steps that are missing, in
+the caller's transaction; a step is never edited after its release. The projection is another number: it says how texts
+were cut into tokens, estimated and digested. A session of an older projection is not migrated but read again from its
+transcript; until then its old data serve.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from aforesaid.errors import StoreTooNew
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    import apsw
+
+    Step = Callable[[apsw.Connection], None]
+
+PROJECTION = 1
+"""Grows whenever `text.feed`, `text.digest` or `tokens.estimate` give other results."""
+
+_SHARD_1 = """
+CREATE TABLE shard(
+  one INTEGER PRIMARY KEY CHECK(one = 1),
+  incarnation BLOB NOT NULL,
+  projection INTEGER NOT NULL,
+  tail INTEGER,
+  session BLOB
+);
+CREATE TABLE entry(
+  row INTEGER PRIMARY KEY,
+  id BLOB NOT NULL,
+  kind INTEGER NOT NULL,
+  role INTEGER NOT NULL,
+  flags INTEGER NOT NULL,
+  timestamp TEXT,
+  line INTEGER NOT NULL,
+  offset INTEGER NOT NULL,
+  length INTEGER NOT NULL,
+  sha256 BLOB NOT NULL,
+  digest BLOB NOT NULL,
+  tokens INTEGER NOT NULL,
+  redacted INTEGER NOT NULL,
+  extra BLOB,
+  parts BLOB,
+  text BLOB
+);
+CREATE UNIQUE INDEX entry_id ON entry(id);
+CREATE INDEX entry_digest ON entry(digest);
+CREATE INDEX entry_request ON entry(row) WHERE flags & 2;
+CREATE TABLE run(first INTEGER PRIMARY KEY, last INTEGER NOT NULL, parent INTEGER);
+CREATE TABLE mark(row INTEGER PRIMARY KEY, change BLOB NOT NULL);
+CREATE VIRTUAL TABLE search USING fts5(body, parts, content='', tokenize='ascii');
+"""
+
+_CATALOGUE_1 = """
+CREATE TABLE session(
+  key TEXT PRIMARY KEY,
+  incarnation BLOB NOT NULL,
+  generation INTEGER NOT NULL,
+  host BLOB NOT NULL,
+  session_id BLOB NOT NULL,
+  cwd BLOB,
+  entries INTEGER NOT NULL,
+  record BLOB NOT NULL
+);
+CREATE INDEX session_by_id ON session(session_id);
+"""
+
+
+# Virtual tables first: their own tables go with them.
+_TABLES = (
+    "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'"
+    " ORDER BY sql NOT LIKE '% VIRTUAL %'"
+)
+
+
+def drop_everything(database: apsw.Connection) -> None:
+    """Removes all tables, whatever they are."""
+    for (name,) in database.execute(_TABLES).fetchall():
+        quoted = str(name).replace('"', '""')
+        database.execute(f'DROP TABLE IF EXISTS "{quoted}"')
+
+
+def _shard_1(database: apsw.Connection) -> None:
+    """The first tables. What stands there without a version is of a prototype: it is read again from the transcript."""
+    drop_everything(database)
+    database.execute(_SHARD_1)
+    database.execute("INSERT INTO shard(one, incarnation, projection) VALUES (1, ?, ?)", (os.urandom(8), PROJECTION))
+
+
+def _catalogue_1(database: apsw.Connection) -> None:
+    drop_everything(database)
+    database.execute(_CATALOGUE_1)
+
+
+SHARD: tuple[Step, ...] = (_shard_1,)
+CATALOGUE: tuple[Step, ...] = (_catalogue_1,)
+"""Step n leads from schema n to schema n + 1."""
+
+
+def version(database: apsw.Connection) -> int:
+    """The schema of a database; 0 for an empty one."""
+    found = database.pragma("user_version")
+    return found if isinstance(found, int) else 0
+
+
+def check(found: int, steps: Sequence[Step], path: str) -> bool:
+    """Whether a database of this version has to be upgraded before it can be read.
+
+    Raises:
+        StoreTooNew: a newer program wrote it.
+    """
+    if found > len(steps):
+        raise StoreTooNew(f"{path} was written by a newer version (schema {found})", "update aforesaid")
+    return found < len(steps)
+
+
+def upgrade(database: apsw.Connection, steps: Sequence[Step], path: str) -> None:
+    """Brings a database up to date within the caller's write transaction."""
+    found = version(database)
+    if check(found, steps, path):
+        for step in steps[found:]:
+            step(database)
+        database.pragma("user_version", len(steps))

@@ -1,0 +1,69 @@
+"""One open session file: its connection, and what is remembered of it between uses.
+
+`store` opens shards, keeps a few of them, and lends each to one `snapshot` or `writer` at a time.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
+
+from aforesaid.storage.sqlite import migrations
+from aforesaid.storage.sqlite.records import unpack_session
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from aforesaid.model import Session, Span, Tree
+    from aforesaid.storage.sqlite.connection import Database
+
+_STATE = "SELECT incarnation, projection, tail, session FROM shard"
+
+
+class Shard:
+    """A connection to one session's file.
+
+    Attributes:
+        key: the store's name of the session.
+        database: the open file.
+        incarnation: eight bytes that tell this file from any other that has stood or will stand at its path.
+        spans: those that stand in the temporary table of the connection (see `search`).
+        tree: the shape of the session at a generation.
+    """
+
+    __slots__ = ("_record", "_session", "database", "incarnation", "key", "spans", "tail", "tree")
+
+    def __init__(self, key: str, database: Database) -> None:
+        self.key = key
+        self.database = database
+        self.incarnation = b""
+        self.spans: Sequence[Span] = ()
+        self.tail: int | None = None
+        self.tree: tuple[int, Tree] | None = None
+        self._record: tuple[bytes, int] | None = None
+        self._session: Session | None = None
+
+    def load(self) -> Session | None:
+        """The session as the current transaction sees it; None if the file holds none yet.
+
+        Raises:
+            apsw.Error: the file cannot be read.
+        """
+        state = self.database.connection.execute(_STATE).fetchone()
+        if state is None:
+            return None
+        self.incarnation, projection, self.tail, record = state
+        if record is None:
+            return None
+        if self._record != (record, projection):
+            session = unpack_session(record)
+            if projection != migrations.PROJECTION:
+                # No reader has this version, so the next sync reads the transcript again.
+                session = replace(session, checkpoint=replace(session.checkpoint, parser=0))
+            self._record, self._session = (record, projection), session
+        return self._session
+
+    def close(self) -> None:
+        """Gives the file back."""
+        self.database.close()

@@ -1,0 +1,186 @@
+"""Reading one session: the entries, the tree and the searches, all of one moment.
+
+`store.read` begins a read transaction on a shard and lends a `ShardSnapshot` out until it ends. What costs time to
+derive from the tables stays with the shard for the next snapshot of the same generation.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from aforesaid.errors import ExactSearchFailed, TextSearchFailed
+from aforesaid.model import Mark, Run, Source, StoredEntry, Tree
+from aforesaid.storage.sqlite import search
+from aforesaid.storage.sqlite.failures import UNREADABLE, is_damage, store_error
+from aforesaid.storage.sqlite.records import (
+    AUTOMATIC,
+    KINDS,
+    REQUEST,
+    ROLES,
+    Extra,
+    to_bytes,
+    to_text,
+    unpack_change,
+    unpack_extra,
+    unpack_lengths,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+    from typing import Any
+
+    from aforesaid.model import Session, Span, TermRow
+    from aforesaid.storage.sqlite.shard import Shard
+
+_RUNS = "SELECT first, last, parent FROM run ORDER BY first"
+_MARKS = "SELECT row, change FROM mark ORDER BY row"
+_ROW = "SELECT row FROM entry WHERE id = ?"
+_COLUMNS = (
+    "row, id, kind, role, flags, timestamp, line, offset, length, sha256, digest, tokens, redacted, extra, parts, text"
+)
+_ENTRY = f"SELECT {_COLUMNS} FROM entry WHERE row = ?"
+_REQUEST = f"SELECT max(row) FROM entry WHERE flags & {REQUEST} AND row BETWEEN ? AND ?"
+_DIGEST = "SELECT row FROM entry WHERE digest = ?"
+_NOTHING = Extra()
+
+
+class ShardSnapshot:
+    """The `Snapshot` of the SQLite store; lives within one read transaction that the store begins and ends."""
+
+    def __init__(self, shard: Shard, session: Session, damaged: Callable[[], None]) -> None:
+        """Takes a shard in a read transaction.
+
+        Args:
+            shard: where to read.
+            session: what the shard said of itself in this transaction.
+            damaged: called when the file turns out not to hold what was written.
+        """
+        self._shard = shard
+        self._connection = shard.database.connection
+        self._session = session
+        self._damaged = damaged
+
+    @property
+    def session(self) -> Session:
+        """The session of this snapshot."""
+        return self._session
+
+    def tree(self) -> Tree:
+        """The shape of the session."""
+        generation = self._session.generation
+        if self._shard.tree is None or self._shard.tree[0] != generation:
+            with self._reading():
+                tree = Tree(
+                    runs=tuple(
+                        Run(first=row[0], last=row[1], parent=row[2]) for row in self._connection.execute(_RUNS)
+                    ),
+                    marks=tuple(_mark(row, change) for row, change in self._connection.execute(_MARKS)),
+                    tail=self._shard.tail,
+                )
+            self._shard.tree = (generation, tree)
+        return self._shard.tree[1]
+
+    def rows(self, ids: Sequence[str]) -> tuple[int | None, ...]:
+        """The row of each id."""
+        with self._reading():
+            found = [self._connection.execute(_ROW, (to_bytes(id_),)).fetchone() for id_ in ids]
+        return tuple(row[0] if row else None for row in found)
+
+    def entries(self, rows: Sequence[int]) -> tuple[StoredEntry, ...]:
+        """The entries of these rows, in the given order."""
+        with self._reading():
+            found = [self._connection.execute(_ENTRY, (row,)).fetchone() for row in rows]
+            return tuple(_stored(columns) for columns in found if columns)
+
+    def latest_request(self, spans: Sequence[Span]) -> StoredEntry | None:
+        """The last real user message in branch order."""
+        for span in reversed(spans):
+            with self._reading():
+                row = self._connection.execute(_REQUEST, span).get
+            if row is not None:
+                return self.entries((row,))[0]
+        return None
+
+    def digests(self, wanted: Sequence[bytes], spans: Sequence[Span]) -> frozenset[bytes]:
+        """Those of the wanted text digests that some row within the spans carries."""
+        ascending = sorted(spans)
+        firsts = [first for first, _ in ascending]
+        with self._reading():
+            return frozenset(digest for digest in set(wanted) if self._carried(digest, ascending, firsts))
+
+    def find_literal(self, needle: str, spans: Sequence[Span], limit: int) -> tuple[int, ...]:
+        """Rows that hold the needle literally, latest on the branch first."""
+        with self._searching(ExactSearchFailed):
+            return search.find_literal(self._shard, needle, spans, limit)
+
+    def find_terms(self, terms: Sequence[str], spans: Sequence[Span], limit: int) -> tuple[TermRow, ...]:
+        """Rows that hold at least one of the terms, best first."""
+        with self._searching(TextSearchFailed):
+            return search.rank(self._shard, search.disjunction(terms), spans, limit)
+
+    def count_terms(self, terms: Sequence[str], spans: Sequence[Span]) -> int:
+        """How many rows within the spans hold at least one of the terms."""
+        with self._searching(TextSearchFailed):
+            return search.count(self._shard, search.disjunction(terms), spans)
+
+    def _carried(self, digest: bytes, ascending: Sequence[Span], firsts: Sequence[int]) -> bool:
+        for (row,) in self._connection.execute(_DIGEST, (digest,)):
+            place = bisect_right(firsts, row) - 1
+            if place >= 0 and row <= ascending[place][1]:
+                return True
+        return False
+
+    @contextmanager
+    def _reading(self) -> Iterator[None]:
+        """Turns failures of the file into the store's errors."""
+        try:
+            yield
+        except UNREADABLE as error:
+            self._suspect(error)
+            raise store_error(error, self._shard.database.path) from error
+
+    @contextmanager
+    def _searching(self, failure: type[ExactSearchFailed | TextSearchFailed]) -> Iterator[None]:
+        """Turns failures of the file into the failure of a search."""
+        try:
+            yield
+        except UNREADABLE as error:
+            self._suspect(error)
+            raise failure(f"{self._shard.database.path}: {error}", "index the session again") from error
+
+    def _suspect(self, error: Exception) -> None:
+        if is_damage(error):
+            self._damaged()
+
+
+def _mark(row: int, data: bytes) -> Mark:
+    change = unpack_change(data)
+    return Mark(row=row, compaction=change.compaction, edit=change.edit)
+
+
+def _stored(columns: Any) -> StoredEntry:
+    row, id_, kind, role, flags, timestamp, *rest = columns
+    line, offset, length, sha256, digest, tokens, redacted, extra, parts, text = rest
+    words = "" if text is None else to_text(text)
+    more = _NOTHING if extra is None else unpack_extra(extra)
+    whole = () if text is None else (len(words),)
+    return StoredEntry(
+        row=row,
+        id=to_text(id_),
+        kind=KINDS[kind],
+        role=ROLES[role],
+        timestamp=timestamp,
+        text=words,
+        parts=whole if parts is None else unpack_lengths(parts),
+        source=Source(line=line, offset=offset, length=length, sha256=sha256),
+        digest=digest,
+        tokens=tokens,
+        tools=more.tools,
+        calls=more.calls,
+        files=more.files,
+        automatic=bool(flags & AUTOMATIC),
+        request=bool(flags & REQUEST),
+        redacted=redacted,
+    )

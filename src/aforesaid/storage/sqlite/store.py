@@ -1,0 +1,434 @@
+"""The store as a whole: which file is whose, which are open, and what to do about damaged ones.
+
+    FOLDER/lock                     keeps opening and unlinking apart
+    FOLDER/catalogue.db             the list of sessions, a cache
+    FOLDER/sessions/KEY.db          one session; KEY is a hash of its transcript's path
+    FOLDER/sessions/KEY.damaged     this file was found damaged: the next sync begins it anew
+
+`engine` makes one with `open_store` and hands it to `indexing` and `retrieval` as a `StorePort`. All SQL is in the
+modules that this one calls.
+"""
+
+from __future__ import annotations
+
+import os
+from contextlib import contextmanager
+from hashlib import blake2b
+from typing import TYPE_CHECKING
+
+from aforesaid.errors import StoreBusy, StoreCorrupt, StoreError, StoreFull, StoreReadOnly
+from aforesaid.model import StoreStatus
+from aforesaid.storage.sqlite import migrations
+from aforesaid.storage.sqlite.catalogue import Catalogue
+from aforesaid.storage.sqlite.connection import (
+    COMPANIONS,
+    PAGE,
+    SUFFIX,
+    WAL_KEPT,
+    begin,
+    folder_lock,
+    open_readable,
+    open_writable,
+    remove_database,
+    size_of,
+)
+from aforesaid.storage.sqlite.failures import UNREADABLE, is_damage, store_error, system_error, translated
+from aforesaid.storage.sqlite.records import to_bytes
+from aforesaid.storage.sqlite.shard import Shard
+from aforesaid.storage.sqlite.snapshot import ShardSnapshot
+from aforesaid.storage.sqlite.writer import ShardWriter
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from aforesaid.model import Session
+
+DAMAGED = ".damaged"
+KEPT_OPEN = 8
+"""Session files that stay open when nobody uses them."""
+DEFAULT_TIMEOUT_MS = 5000
+
+
+def open_store(folder: str, *, busy_timeout_ms: int = DEFAULT_TIMEOUT_MS, max_bytes: int = 0) -> SqliteStore:
+    """Opens the store in a folder, making the folder if there is none.
+
+    Args:
+        folder: where it is.
+        busy_timeout_ms: how long to wait for other processes.
+        max_bytes: what it may grow to; 0 for no limit.
+
+    Raises:
+        StoreReadOnly: there is no such folder and it cannot be made.
+    """
+    path = os.path.abspath(folder)
+    try:
+        for part in (path, os.path.join(path, "sessions")):
+            os.makedirs(part, mode=0o700, exist_ok=True)
+    except OSError as error:
+        if not os.path.isdir(path):
+            raise system_error(error, path) from error
+    return SqliteStore(path, busy_timeout_ms=busy_timeout_ms, max_bytes=max_bytes)
+
+
+class SqliteStore:
+    """The `StorePort` on SQLite files. One thread at a time; any number of processes."""
+
+    def __init__(self, folder: str, *, busy_timeout_ms: int, max_bytes: int) -> None:
+        """Takes an existing folder; `open_store` makes it."""
+        self._folder = folder
+        self._sessions = os.path.join(folder, "sessions")
+        self._lock = os.path.join(folder, "lock")
+        self._timeout_ms = busy_timeout_ms
+        self._max_bytes = max_bytes
+        path = os.path.join(folder, "catalogue" + SUFFIX)
+        self.writable = _may_write(folder) and _may_write(self._sessions) and _may_write(path)
+        self._catalogue = Catalogue(path, self._lock, writable=self.writable, timeout_ms=busy_timeout_ms)
+        self._idle: list[Shard] = []
+        self._damaged: set[str] = set()
+        self._closed = False
+
+    def sessions(self, *, host: str | None = None, cwd: str | None = None) -> tuple[Session, ...]:
+        """The known sessions, newest first."""
+        found = self._listed(
+            self._catalogue.sessions(host=host, cwd=cwd),
+            lambda session: host in (None, session.header.host) and cwd in (None, session.header.cwd),
+        )
+        by_file = sorted(found, key=lambda session: session.file)
+        return tuple(sorted(by_file, key=lambda session: session.updated or "", reverse=True))
+
+    def by_file(self, file: str) -> Session | None:
+        """The session of this absolute path, or None."""
+        return self._session(key_of(file))
+
+    def by_id(self, session_id: str) -> tuple[Session, ...]:
+        """The sessions whose header carries this id, in file order."""
+        found = self._listed(self._catalogue.by_id(session_id), lambda session: session.header.session_id == session_id)
+        return tuple(sorted(found, key=lambda session: session.file))
+
+    @contextmanager
+    def read(self, key: str) -> Iterator[ShardSnapshot]:
+        """A snapshot of a session."""
+        shard = self._take(key)
+        if shard is None:
+            raise _unknown(key)
+        try:
+            with self._watched(shard.key):
+                shard.database.connection.execute("BEGIN")
+                session = shard.load()
+            if session is None:
+                raise _unknown(key)
+            yield ShardSnapshot(shard, session, lambda: self._mark_damaged(key))
+        finally:
+            # Not a rollback: that would empty the temporary table of spans as well.
+            self._release(shard, "COMMIT")
+
+    @contextmanager
+    def write(self, file: str) -> Iterator[ShardWriter]:
+        """A transaction on the session of this absolute path. A damaged file is begun anew."""
+        if not self.writable:
+            raise StoreReadOnly(f"the store {self._folder} is read-only", "check its permissions, or choose another")
+        shard = self._begin(key_of(file))
+        try:
+            with self._watched(shard.key, writing=True):
+                migrations.upgrade(shard.database.connection, migrations.SHARD, shard.database.path)
+                writer = ShardWriter(shard, file, lambda session: self._take_over(session, shard.incarnation))
+            yield writer
+        except StoreCorrupt:
+            self._mark_damaged(shard.key)
+            raise
+        finally:
+            self._release(shard, "ROLLBACK")
+
+    def remove(self, key: str) -> None:
+        """Removes a session and all that was derived from it."""
+        if not self.writable:
+            raise StoreReadOnly(f"the store {self._folder} is read-only", "check its permissions, or choose another")
+        for shard in [shard for shard in self._idle if shard.key == key]:
+            self._idle.remove(shard)
+            shard.close()
+        if os.path.exists(self._path(key)):
+            try:
+                holder = self._begin(key)
+            except StoreCorrupt:
+                holder = None  # nobody can be writing what nobody can read
+            self._discard(key, holder)
+        self._catalogue.forget(key)
+
+    def status(self) -> StoreStatus:
+        """Health and size; opens every session file, so the time that it takes grows with their number."""
+        sessions = entries = 0
+        for key in self._keys():
+            try:
+                session = self._session(key)
+            except StoreCorrupt:
+                continue
+            if session is not None:
+                sessions += 1
+                entries += session.entries
+        return StoreStatus(
+            location=self._folder,
+            writable=self.writable,
+            schema=len(migrations.SHARD),
+            projection=migrations.PROJECTION,
+            sessions=sessions,
+            entries=entries,
+            bytes=self._size(),
+            damaged=tuple(sorted(self._damaged)),
+        )
+
+    def close(self) -> None:
+        """Gives back all files."""
+        self._closed = True
+        for shard in self._idle:
+            shard.close()
+        self._idle.clear()
+        self._catalogue.close()
+
+    # --- which sessions there are -----------------------------------------------------------------------------------
+
+    def _listed(self, catalogued: dict[str, Session], wanted: Callable[[Session], bool]) -> list[Session]:
+        """What the catalogue says, put right by the session files that it may be behind of."""
+        present = self._keys()
+        known = self._catalogue.keys()
+        found = {key: session for key, session in catalogued.items() if key in present}
+        for key, logged in present.items():
+            # A log may be what a process left behind that died before it wrote the catalogue.
+            if logged or key not in known:
+                try:
+                    session = self._session(key)
+                except StoreCorrupt:
+                    continue
+                found.pop(key, None)
+                if session is not None and wanted(session):
+                    found[key] = session
+        return list(found.values())
+
+    def _keys(self) -> dict[str, bool]:
+        """The keys of all session files, and whether a write-ahead log stands beside them; in order."""
+        try:
+            names = {entry.name for entry in os.scandir(self._sessions)}
+        except FileNotFoundError:
+            return {}
+        except OSError as error:
+            raise system_error(error, self._sessions) from error
+        return {
+            name.removesuffix(SUFFIX): name + COMPANIONS[0] in names for name in sorted(names) if name.endswith(SUFFIX)
+        }
+
+    def _session(self, key: str) -> Session | None:
+        """What a session's file says of it."""
+        shard = self._take(key)
+        if shard is None:
+            return None
+        try:
+            with self._watched(key):
+                return shard.load()
+        finally:
+            self._release(shard)
+
+    def _take_over(self, session: Session, incarnation: bytes) -> None:
+        """Writes a session's row of the catalogue, which is only a cache: what fails here is put right later."""
+        try:
+            self._catalogue.put(session, incarnation)
+        except (StoreBusy, StoreFull, StoreReadOnly):
+            return
+
+    # --- which files are open ---------------------------------------------------------------------------------------
+
+    def _path(self, key: str) -> str:
+        return os.path.join(self._sessions, key + SUFFIX)
+
+    def _take(self, key: str) -> Shard | None:
+        """An open file for reading; None if there is no such session."""
+        if self._closed:
+            raise StoreError("the store was closed", "open it again")
+        if key in self._damaged or os.path.exists(self._marker(key)):
+            self._damaged.add(key)
+            raise StoreCorrupt(f"{self._path(key)} is damaged", "index the session again, or run `aforesaid rebuild`")
+        shard = self._kept(key)
+        if shard is None and os.path.exists(self._path(key)):
+            with self._watched(key):
+                shard = self._open(key)
+                if shard is not None:
+                    try:
+                        readable = self._prepare(shard)
+                    except BaseException:
+                        shard.close()
+                        raise
+                    if not readable:
+                        shard.close()
+                        return None
+        return shard
+
+    def _kept(self, key: str) -> Shard | None:
+        """An idle file that is still the one at its path."""
+        for shard in reversed(self._idle):
+            if shard.key == key:
+                self._idle.remove(shard)
+                if shard.database.current:
+                    return shard
+                shard.close()
+                return self._kept(key)
+        return None
+
+    def _open(self, key: str) -> Shard | None:
+        path = self._path(key)
+        if not self.writable:
+            database = open_readable(path, self._timeout_ms)
+            return None if database is None else Shard(key, database)
+        return self._make(key)
+
+    def _make(self, key: str) -> Shard:
+        """Opens a file for writing, or makes it."""
+        os.makedirs(self._sessions, mode=0o700, exist_ok=True)
+        with folder_lock(self._lock, exclusive=False, timeout_ms=self._timeout_ms):
+            return Shard(key, open_writable(self._path(key), self._timeout_ms))
+
+    def _prepare(self, shard: Shard) -> bool:
+        """Makes a file that was just opened readable; False if nothing was ever committed to it."""
+        connection, path = shard.database.connection, shard.database.path
+        found = migrations.version(connection)
+        older = migrations.check(found, migrations.SHARD, path)
+        if found == 0:
+            return False
+        if older:
+            if not self.writable:
+                raise StoreReadOnly(
+                    f"{path} is of an older version and read-only", "open it once where it can be written"
+                )
+            begin(shard.database, self._timeout_ms)
+            migrations.upgrade(connection, migrations.SHARD, path)
+            connection.execute("COMMIT")
+        if self.writable:
+            session = shard.load()
+            if session is not None and self._catalogue.behind(session, shard.incarnation):
+                self._take_over(session, shard.incarnation)
+        return True
+
+    def _begin(self, key: str) -> Shard:
+        """A file in a write transaction; made if there is none, and anew if it is damaged."""
+        if self._closed:
+            raise StoreError("the store was closed", "open it again")
+        if key in self._damaged or os.path.exists(self._marker(key)):
+            self._discard(key, None, damaged=True)
+        while True:
+            with self._watched(key, writing=True):
+                shard = self._kept(key) or self._make(key)
+                try:
+                    begin(shard.database, self._timeout_ms)
+                    if not shard.database.current:
+                        shard.close()
+                        continue
+                    self._limit(shard)
+                except BaseException:
+                    shard.close()
+                    raise
+                return shard
+
+    def _limit(self, shard: Shard) -> None:
+        """Lets SQLite itself keep to `max_bytes`."""
+        if self._max_bytes:
+            left = self._max_bytes - self._size() + size_of(shard.database.path)
+            shard.database.connection.pragma("max_page_count", max(1, left // PAGE))
+
+    def _release(self, shard: Shard, ending: str = "") -> None:
+        """Ends the transaction that may be open and keeps the file for later."""
+        connection = shard.database.connection
+        try:
+            if connection.in_transaction:
+                connection.execute(ending or "ROLLBACK")
+            elif ending == "ROLLBACK" and _length(shard.database.path + COMPANIONS[0]) > 4 * WAL_KEPT:
+                connection.set_busy_timeout(0)
+                connection.wal_checkpoint(mode=3)
+                connection.set_busy_timeout(self._timeout_ms)
+        except UNREADABLE:
+            shard.close()
+            return
+        if self._closed:
+            shard.close()
+            return
+        self._idle.append(shard)
+        if len(self._idle) > KEPT_OPEN:
+            self._idle.pop(0).close()
+
+    # --- damage -----------------------------------------------------------------------------------------------------
+
+    def _marker(self, key: str) -> str:
+        return os.path.join(self._sessions, key + DAMAGED)
+
+    @contextmanager
+    def _watched(self, key: str, *, writing: bool = False) -> Iterator[None]:
+        """Turns failures into the store's errors, and remembers which files are damaged."""
+        path = self._path(key)
+        try:
+            yield
+        except UNREADABLE as error:
+            if is_damage(error):
+                self._mark_damaged(key)
+            raise store_error(error, path, writing=writing) from error
+        except OSError as error:
+            raise system_error(error, path) from error
+
+    def _mark_damaged(self, key: str) -> None:
+        """Remembers, for other processes too, that the file is to be begun anew."""
+        self._damaged.add(key)
+        if not self.writable:
+            return
+        try:
+            os.close(os.open(self._marker(key), os.O_WRONLY | os.O_CREAT, 0o600))
+        except OSError:
+            return  # the next process will find out by itself
+
+    def _discard(self, key: str, holder: Shard | None, *, damaged: bool = False) -> None:
+        """Unlinks a session's file.
+
+        Args:
+            key: the session.
+            holder: a connection in a write transaction on it, which keeps other writers out until the file is gone.
+            damaged: only if the mark is still there: another process may have begun the file anew already.
+        """
+        for shard in [shard for shard in self._idle if shard.key == key]:
+            self._idle.remove(shard)
+            shard.close()
+        if holder is not None and os.name == "nt":
+            holder.close()  # Windows unlinks no open files
+        with (
+            translated(self._path(key), writing=True),
+            folder_lock(self._lock, exclusive=True, timeout_ms=self._timeout_ms),
+        ):
+            if not damaged or os.path.exists(self._marker(key)):
+                remove_database(self._path(key))
+            if os.path.exists(self._marker(key)):
+                os.unlink(self._marker(key))
+        if holder is not None:
+            holder.close()
+        self._damaged.discard(key)
+
+    def _size(self) -> int:
+        """Bytes of all files of the store."""
+        total = 0
+        for folder in (self._folder, self._sessions):
+            with translated(folder), os.scandir(folder) as found:
+                total += sum(_length(entry.path) for entry in found if entry.is_file())
+        return total
+
+
+def key_of(file: str) -> str:
+    """The key of the session of a transcript: 32 hexadecimal digits."""
+    return blake2b(to_bytes(os.path.normcase(file)), digest_size=16).hexdigest()
+
+
+def _length(path: str) -> int:
+    try:
+        return os.stat(path).st_size
+    except OSError:
+        return 0
+
+
+def _may_write(path: str) -> bool:
+    """Whether a file or folder can be written; what does not exist can be made."""
+    return os.access(path, os.W_OK) or not os.path.lexists(path)
+
+
+def _unknown(key: str) -> StoreError:
+    return StoreError(f"the store has no session {key}", "index its transcript")

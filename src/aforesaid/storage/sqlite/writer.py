@@ -1,0 +1,228 @@
+"""One write transaction on one session.
+
+`store.write` begins the transaction and hands out a `ShardWriter`; `indexing` fills it. Everything that is derived from
+an entry is derived here: its row, its place in the tree, its tokens, its digest.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
+
+from aforesaid.errors import StoreError
+from aforesaid.model import Header, Session
+from aforesaid.storage.sqlite import migrations
+from aforesaid.storage.sqlite.failures import translated
+from aforesaid.storage.sqlite.records import (
+    AUTOMATIC,
+    FED,
+    KINDS,
+    REQUEST,
+    ROLES,
+    Change,
+    Extra,
+    pack,
+    pack_lengths,
+    to_bytes,
+)
+from aforesaid.text import digest, feed
+from aforesaid.tokens import estimate
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from aforesaid.model import Entry
+    from aforesaid.storage.sqlite.shard import Shard
+
+    Bound = tuple[int | str | bytes | None, ...]
+
+_KIND = {name: number for number, name in enumerate(KINDS)}
+_ROLE = {name: number for number, name in enumerate(ROLES)}
+_NO_TEXT = digest("")
+
+_LAST = "SELECT coalesce(max(row), 0) FROM entry"
+_LAST_RUN = "SELECT first, last, parent FROM run ORDER BY first DESC LIMIT 1"
+_ROW = "SELECT row FROM entry WHERE id = ?"
+_ADD_ENTRY = (
+    "INSERT INTO entry(row, id, kind, role, flags, timestamp, line, offset, length, sha256, digest, tokens, redacted,"
+    " extra, parts, text) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, ?, ?, ?)"
+)
+_ADD_TEXT = "INSERT INTO search(rowid, body, parts) VALUES (?, ?, ?)"
+_ADD_MARK = "INSERT INTO mark(row, change) VALUES (?, ?)"
+_PUT_RUN = "INSERT OR REPLACE INTO run(first, last, parent) VALUES (?, ?, ?)"
+_ATTACH_RUN = "UPDATE run SET parent = ? WHERE first = ?"
+_CLEAR = "DELETE FROM entry; DELETE FROM run; DELETE FROM mark; INSERT INTO search(search) VALUES ('delete-all');"
+_SAVE = "UPDATE shard SET session = ?, tail = ?, projection = ?"
+
+
+class ShardWriter:
+    """The `SessionWriter` of the SQLite store; lives within one transaction that the store begins and ends."""
+
+    def __init__(self, shard: Shard, file: str, saved: Callable[[Session], None]) -> None:
+        """Looks up where the session ends.
+
+        Args:
+            shard: in a write transaction.
+            file: absolute path of the transcript.
+            saved: told about the session once it is committed.
+        """
+        self._shard = shard
+        self._connection = shard.database.connection
+        self._file = file
+        self._saved = saved
+        self._path = shard.database.path
+        with translated(self._path, writing=True):
+            self._before = shard.load()
+            self._last: int = self._connection.execute(_LAST).get
+            run = self._connection.execute(_LAST_RUN).fetchone()
+        self._run: list[int | None] | None = list(run) if run else None
+        self._last_id: str | None = None
+        self._tail = shard.tail
+        self._changed = False
+        self._waiting: dict[str, list[int]] = {}
+        kept = self._before or Session(key=shard.key, file=file, header=Header(host="", session_id=""))
+        self._name, self._requests, self._updated = kept.name, kept.requests, kept.updated
+        self.committed = False
+
+    @property
+    def session(self) -> Session | None:
+        """The session as it was when the transaction began."""
+        return self._before
+
+    def clear(self) -> int:
+        """Removes all rows."""
+        removed = self._last
+        with translated(self._path, writing=True):
+            self._connection.execute(_CLEAR)
+        self._last, self._run, self._last_id, self._tail = 0, None, None, None
+        self._name, self._requests, self._updated = None, 0, None
+        self._waiting.clear()
+        self._changed = True
+        return removed
+
+    def known(self, ids: Sequence[str]) -> frozenset[str]:
+        """Those of the ids that the session has by now."""
+        with translated(self._path, writing=True):
+            return frozenset(id_ for id_ in ids if self._find(id_) is not None)
+
+    def append(self, entries: Sequence[Entry]) -> None:
+        """Adds entries in file order."""
+        here = {entry.id: row for row, entry in enumerate(entries, self._last + 1)}
+        stored: list[Bound] = []
+        fed: list[Bound] = []
+        marks: list[Bound] = []
+        runs: list[Bound] = []
+        with translated(self._path, writing=True):
+            for row, entry in enumerate(entries, self._last + 1):
+                self._place(row, entry, here, runs)
+                stored.append(_derive(row, entry, fed))
+                if entry.compaction is not None or entry.edit is not None:
+                    marks.append((row, pack(Change(entry.compaction, entry.edit))))
+                self._note(entry)
+            self._last += len(entries)
+            if self._run is not None:
+                runs.append(tuple(self._run))
+            self._connection.executemany(_ADD_ENTRY, stored)
+            self._connection.executemany(_ADD_TEXT, fed)
+            self._connection.executemany(_ADD_MARK, marks)
+            self._connection.executemany(_PUT_RUN, runs)
+        if entries:
+            self._tail, self._changed = self._last, True
+
+    def commit(self, session: Session, *, tail: str | None = None) -> Session:
+        """Makes all of it visible at once."""
+        if self.committed:
+            raise StoreError("a transaction was committed twice", "report this as a fault of aforesaid")
+        before = self._before
+        changed = before is None or self._changed or _described(before) != _described(session)
+        with translated(self._path, writing=True):
+            self._attach_waiting()
+            if tail is not None:
+                self._tail = self._find(tail)
+            done = replace(
+                session,
+                key=self._shard.key,
+                file=self._file,
+                name=self._name,
+                entries=self._last,
+                requests=self._requests,
+                updated=self._updated,
+                generation=(before.generation if before else 0) + changed,
+            )
+            self._connection.execute(_SAVE, (pack(done), self._tail, migrations.PROJECTION))
+            self._connection.execute("COMMIT")
+        self.committed = True
+        self._saved(done)
+        return done
+
+    def _find(self, id_: str) -> int | None:
+        found = self._connection.execute(_ROW, (to_bytes(id_),)).fetchone()
+        return found[0] if found else None
+
+    def _place(self, row: int, entry: Entry, here: dict[str, int], runs: list[Bound]) -> None:
+        """Lets the row go on with the run before it, or begins a new one."""
+        parent: int | None = None
+        if entry.parent is not None:
+            follows = entry.parent == self._last_id
+            parent = row - 1 if follows else here.get(entry.parent) or self._find(entry.parent)
+            if parent is None:
+                self._waiting.setdefault(entry.parent, []).append(row)
+        self._last_id = entry.id
+        if self._run is not None and parent == row - 1:
+            self._run[1] = row
+            return
+        if self._run is not None:
+            runs.append(tuple(self._run))
+        self._run = [row, row, parent]
+
+    def _attach_waiting(self) -> None:
+        """Hangs rows whose parent came later in the file on it; those whose parent never came stay roots."""
+        for id_, rows in self._waiting.items():
+            parent = self._find(id_)
+            if parent is not None:
+                self._connection.executemany(_ATTACH_RUN, ((parent, row) for row in rows))
+
+    def _note(self, entry: Entry) -> None:
+        """Keeps the figures that describe the session as a whole."""
+        self._requests += entry.request
+        if entry.kind == "label" and entry.target is None:
+            self._name = entry.label
+        if entry.timestamp is not None and (self._updated is None or entry.timestamp > self._updated):
+            self._updated = entry.timestamp
+
+
+def _described(session: Session) -> tuple[object, ...]:
+    """What of a session may change without any row."""
+    return session.header, session.flaws, session.flaw_count, session.shared
+
+
+def _derive(row: int, entry: Entry, fed: list[Bound]) -> Bound:
+    """The columns of an entry; its searchable text, if it may ever be evidence, goes to `fed`."""
+    text = entry.text
+    flags = (AUTOMATIC if entry.automatic else 0) | (REQUEST if entry.request else 0)
+    if text and entry.automatic:
+        flags |= FED
+        body, names = feed(text)
+        fed.append((row, body, names))
+    extra = Extra(entry.tools, entry.calls, entry.files, entry.label, entry.target)
+    return (
+        row,
+        to_bytes(entry.id),
+        _KIND[entry.kind],
+        _ROLE[entry.role],
+        flags,
+        entry.timestamp,
+        entry.source.line,
+        entry.source.offset,
+        entry.source.length,
+        entry.source.sha256,
+        digest(text) if text else _NO_TEXT,
+        estimate(text) if text else 0,
+        None if extra == _NOTHING else pack(extra),
+        None if len(entry.parts) <= 1 else pack_lengths(tuple(map(len, entry.parts))),
+        to_bytes(text) if entry.parts else None,
+    )
+
+
+_NOTHING = Extra()
