@@ -28,16 +28,18 @@ class Shard:
         key: the store's name of the session.
         database: the open file.
         incarnation: eight bytes that tell this file from any other that has stood or will stand at its path.
+        ready: whether the tables are known to be there, so that the file can be kept open for the next use.
         spans: those that stand in the temporary table of the connection (see `search`).
         tree: the shape of the session at a generation.
     """
 
-    __slots__ = ("_record", "_session", "database", "incarnation", "key", "spans", "tail", "tree")
+    __slots__ = ("_record", "_session", "database", "incarnation", "key", "ready", "spans", "tail", "tree")
 
     def __init__(self, key: str, database: Database) -> None:
         self.key = key
         self.database = database
         self.incarnation = b""
+        self.ready = False
         self.spans: Sequence[Span] = ()
         self.tail: int | None = None
         self.tree: tuple[int, Tree] | None = None

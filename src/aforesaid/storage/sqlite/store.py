@@ -131,7 +131,7 @@ class SqliteStore:
         try:
             with self._watched(shard.key, writing=True):
                 migrations.upgrade(shard.database.connection, migrations.SHARD, shard.database.path)
-                writer = ShardWriter(shard, file, lambda session: self._take_over(session, shard.incarnation))
+                writer = ShardWriter(shard, file, lambda session: self._committed(shard, session))
             yield writer
         except StoreCorrupt:
             self._mark_damaged(shard.key)
@@ -226,6 +226,10 @@ class SqliteStore:
         finally:
             self._release(shard)
 
+    def _committed(self, shard: Shard, session: Session) -> None:
+        shard.ready = True
+        self._take_over(session, shard.incarnation)
+
     def _take_over(self, session: Session, incarnation: bytes) -> None:
         """Writes a session's row of the catalogue, which is only a cache: what fails here is put right later."""
         try:
@@ -303,6 +307,7 @@ class SqliteStore:
             session = shard.load()
             if session is not None and self._catalogue.behind(session, shard.incarnation):
                 self._take_over(session, shard.incarnation)
+        shard.ready = True
         return True
 
     def _begin(self, key: str) -> Shard:
@@ -344,7 +349,7 @@ class SqliteStore:
         except UNREADABLE:
             shard.close()
             return
-        if self._closed:
+        if self._closed or not shard.ready:
             shard.close()
             return
         self._idle.append(shard)

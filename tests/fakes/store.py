@@ -1,0 +1,265 @@
+"""A store in memory that does everything by brute force, from the words of `ports` alone.
+
+The contract tests run over it and over SQLite; tests of the floors above use it where files would only be in the way.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
+
+from aforesaid.errors import StoreError
+from aforesaid.matching import Literal, Term
+from aforesaid.model import Mark, Run, Session, StoredEntry, StoreStatus, TermRow, Tree
+from aforesaid.text import digest, feed
+from aforesaid.tokens import estimate
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from aforesaid.model import Entry, Span
+
+_TOKEN = re.compile("[0-9a-z\u0080-\U0010ffff]+")
+_UPPER = {upper: upper + 32 for upper in range(ord("A"), ord("Z") + 1)}
+K1, B = 1.2, 0.75
+
+
+class _Data:
+    """One session; never changed once it is stored."""
+
+    def __init__(self, session: Session, entries: tuple[Entry, ...], tail: int | None) -> None:
+        self.session = session
+        self.entries = entries
+        self.tail = tail
+
+
+class FakeStore:
+    """`StorePort` in memory."""
+
+    def __init__(self) -> None:
+        self._sessions: dict[str, _Data] = {}
+        self.writable = True
+
+    def sessions(self, *, host: str | None = None, cwd: str | None = None) -> tuple[Session, ...]:
+        found = [
+            data.session
+            for data in self._sessions.values()
+            if host in (None, data.session.header.host) and cwd in (None, data.session.header.cwd)
+        ]
+        found.sort(key=lambda session: session.file)
+        found.sort(key=lambda session: session.updated or "", reverse=True)
+        return tuple(found)
+
+    def by_file(self, file: str) -> Session | None:
+        data = self._sessions.get(f"key:{file}")
+        return data.session if data else None
+
+    def by_id(self, session_id: str) -> tuple[Session, ...]:
+        found = (data.session for data in self._sessions.values() if data.session.header.session_id == session_id)
+        return tuple(sorted(found, key=lambda session: session.file))
+
+    @contextmanager
+    def read(self, key: str) -> Iterator[FakeSnapshot]:
+        if key not in self._sessions:
+            raise StoreError(f"no session {key}", "index it")
+        yield FakeSnapshot(self._sessions[key])
+
+    @contextmanager
+    def write(self, file: str) -> Iterator[FakeWriter]:
+        yield FakeWriter(self._sessions, f"key:{file}", file)
+
+    def remove(self, key: str) -> None:
+        self._sessions.pop(key, None)
+
+    def status(self) -> StoreStatus:
+        return StoreStatus(
+            location="memory",
+            writable=True,
+            schema=1,
+            projection=1,
+            sessions=len(self._sessions),
+            entries=sum(len(data.entries) for data in self._sessions.values()),
+            bytes=0,
+        )
+
+    def close(self) -> None:
+        self._sessions.clear()
+
+
+class FakeWriter:
+    """`SessionWriter` in memory."""
+
+    def __init__(self, sessions: dict[str, _Data], key: str, file: str) -> None:
+        self._sessions, self._key, self._file = sessions, key, file
+        before = sessions.get(key)
+        self.session = before.session if before else None
+        self._entries = list(before.entries) if before else []
+        self._tail = before.tail if before else None
+        self._changed = before is None
+
+    def clear(self) -> int:
+        removed = len(self._entries)
+        self._entries, self._tail, self._changed = [], None, True
+        return removed
+
+    def known(self, ids: Sequence[str]) -> frozenset[str]:
+        return frozenset(ids) & {entry.id for entry in self._entries}
+
+    def append(self, entries: Sequence[Entry]) -> None:
+        self._entries += entries
+        if entries:
+            self._tail, self._changed = len(self._entries), True
+
+    def commit(self, session: Session, *, tail: str | None = None) -> Session:
+        before = self.session
+        ids = [entry.id for entry in self._entries]
+        if tail is not None:
+            self._tail = ids.index(tail) + 1
+        changed = self._changed or before is None or _facts(before) != _facts(session)
+        names = [entry.label for entry in self._entries if entry.kind == "label" and entry.target is None]
+        done = replace(
+            session,
+            key=self._key,
+            file=self._file,
+            name=names[-1] if names else None,
+            entries=len(self._entries),
+            requests=sum(entry.request for entry in self._entries),
+            updated=max((entry.timestamp for entry in self._entries if entry.timestamp), default=None),
+            generation=(before.generation if before else 0) + changed,
+        )
+        self._sessions[self._key] = _Data(done, tuple(self._entries), self._tail)
+        return done
+
+
+def _facts(session: Session) -> tuple[object, ...]:
+    return session.header, session.flaws, session.flaw_count, session.shared
+
+
+class FakeSnapshot:
+    """`Snapshot` in memory."""
+
+    def __init__(self, data: _Data) -> None:
+        self._data = data
+        self._rows = {entry.id: row for row, entry in enumerate(data.entries, 1)}
+        self._fed = {
+            row: [_split(column) for column in feed(entry.text)]
+            for row, entry in enumerate(data.entries, 1)
+            if entry.automatic and entry.text
+        }
+
+    @property
+    def session(self) -> Session:
+        return self._data.session
+
+    def tree(self) -> Tree:
+        runs: list[Run] = []
+        marks: list[Mark] = []
+        for row, entry in enumerate(self._data.entries, 1):
+            parent = None if entry.parent is None else self._rows.get(entry.parent)
+            if runs and parent == row - 1:
+                runs[-1] = replace(runs[-1], last=row)
+            else:
+                runs.append(Run(first=row, last=row, parent=parent))
+            if entry.compaction or entry.edit:
+                marks.append(Mark(row=row, compaction=entry.compaction, edit=entry.edit))
+        return Tree(runs=tuple(runs), marks=tuple(marks), tail=self._data.tail)
+
+    def rows(self, ids: Sequence[str]) -> tuple[int | None, ...]:
+        return tuple(self._rows.get(id_) for id_ in ids)
+
+    def entries(self, rows: Sequence[int]) -> tuple[StoredEntry, ...]:
+        return tuple(_stored(row, self._data.entries[row - 1]) for row in rows if 1 <= row <= len(self._data.entries))
+
+    def latest_request(self, spans: Sequence[Span]) -> StoredEntry | None:
+        for row in self._backwards(spans):
+            if self._data.entries[row - 1].request:
+                return self.entries([row])[0]
+        return None
+
+    def digests(self, wanted: Sequence[bytes], spans: Sequence[Span]) -> frozenset[bytes]:
+        return frozenset(wanted) & {digest(self._data.entries[row - 1].text) for row in self._backwards(spans)}
+
+    def find_literal(self, needle: str, spans: Sequence[Span], limit: int) -> tuple[int, ...]:
+        if not needle:
+            return ()
+        literal = Literal(needle)
+        rows = [row for row in self._backwards(spans) if row in self._fed]
+        return tuple(row for row in rows if literal.found_in(self._data.entries[row - 1].text))[: max(0, limit)]
+
+    def find_terms(self, terms: Sequence[str], spans: Sequence[Span], limit: int) -> tuple[TermRow, ...]:
+        scores = self._scores(terms)
+        found = [
+            TermRow(row=row, score=round(scores[row], 9)) for row in sorted(self._backwards(spans)) if row in scores
+        ]
+        found.sort(key=lambda item: self._data.entries[item.row - 1].id)
+        found.sort(key=lambda item: self._data.entries[item.row - 1].timestamp or "", reverse=True)
+        found.sort(key=lambda item: item.score)
+        return tuple(found[: max(0, limit)])
+
+    def count_terms(self, terms: Sequence[str], spans: Sequence[Span]) -> int:
+        scores = self._scores(terms)
+        return sum(row in scores for row in self._backwards(spans))
+
+    def _backwards(self, spans: Sequence[Span]) -> Iterator[int]:
+        """The existing rows of the spans, from the end of the branch."""
+        for first, last in reversed(spans):
+            yield from range(min(last, len(self._data.entries)), first - 1, -1)
+
+    def _scores(self, terms: Sequence[str]) -> dict[int, float]:
+        """bm25 of the rows that hold a term, as SQLite computes and signs it."""
+        phrases = dict.fromkeys(
+            (term.tokens, term.open_ended) for term in map(Term, dict.fromkeys(terms)) if term.tokens
+        )
+        lengths = {row: sum(map(len, columns)) for row, columns in self._fed.items()}
+        average = sum(lengths.values()) / len(lengths) if lengths else 0.0
+        scores: dict[int, float] = {}
+        for tokens, open_ended in phrases:
+            hits = {row: _occurrences(columns, tokens, open_ended) for row, columns in self._fed.items()}
+            hits = {row: hit for row, hit in hits.items() if hit}
+            idf = math.log((len(lengths) - len(hits) + 0.5) / (len(hits) + 0.5))
+            if idf <= 0:
+                idf = 1e-6
+            for row, hit in hits.items():
+                weight = hit * (K1 + 1) / (hit + K1 * (1 - B + B * lengths[row] / average))
+                scores[row] = scores.get(row, 0.0) + idf * weight
+        return {row: -score for row, score in scores.items()}
+
+
+def _split(text: str) -> list[str]:
+    return _TOKEN.findall(text.translate(_UPPER))
+
+
+def _occurrences(columns: Iterable[list[str]], tokens: Sequence[str], open_ended: bool) -> int:
+    """How often the tokens stand side by side within a column."""
+    *whole, last = tokens
+    count = 0
+    for column in columns:
+        for start in range(len(column) - len(tokens) + 1):
+            end = column[start + len(whole)]
+            if column[start : start + len(whole)] == whole and (end.startswith(last) if open_ended else end == last):
+                count += 1
+    return count
+
+
+def _stored(row: int, entry: Entry) -> StoredEntry:
+    return StoredEntry(
+        row=row,
+        id=entry.id,
+        kind=entry.kind,
+        role=entry.role,
+        timestamp=entry.timestamp,
+        text=entry.text,
+        parts=tuple(map(len, entry.parts)),
+        source=entry.source,
+        digest=digest(entry.text),
+        tokens=estimate(entry.text) if entry.text else 0,
+        tools=entry.tools,
+        calls=entry.calls,
+        files=entry.files,
+        automatic=entry.automatic,
+        request=entry.request,
+    )
