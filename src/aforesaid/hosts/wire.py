@@ -21,7 +21,7 @@ Document = dict[str, Any]
 _NOT_BUILT = "not-in-this-version"
 
 
-def encode(document: Document, *, indent: int | None = None) -> bytes:
+def encode(document: object, *, indent: int | None = None) -> bytes:
     """A document as UTF-8: text as it is, lone surrogates escaped as JSON does; compact unless it is indented."""
     separators = (",", ":") if indent is None else (",", ": ")
     text = dumps(document, ensure_ascii=False, allow_nan=False, separators=separators, indent=indent, default=_plain)

@@ -1,0 +1,123 @@
+"""Floor 9: what all commands take. A parser a command; global options may stand before or after its name."""
+
+from __future__ import annotations
+
+import os
+import sys
+from argparse import ArgumentParser, Namespace, RawDescriptionHelpFormatter
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from msgspec import Struct
+
+from aforesaid import __version__
+from aforesaid.cli import COMMANDS
+from aforesaid.errors import BadArgument
+
+if TYPE_CHECKING:
+    from aforesaid.config import Config
+    from aforesaid.engine import Engine
+
+
+class Options(Struct, frozen=True, kw_only=True):
+    """The global options.
+
+    Attributes:
+        store: folder of the store, or None for the default.
+        config: a configuration file on top of the user's own, or None.
+        settings: `KEY=VALUE` texts in their order.
+        json: whether standard output carries one JSON document.
+        verbose: whether to show more.
+    """
+
+    store: str | None = None
+    config: str | None = None
+    settings: tuple[str, ...] = ()
+    json: bool = False
+    verbose: bool = False
+
+    def load_config(self) -> Config:
+        """The configuration; what is wrong with it is said on standard error.
+
+        Raises:
+            ConfigUnreadable, ConfigInvalid: see `Config.load`.
+        """
+        from aforesaid.cli.terminal import warn  # late: after the arguments are known to be right
+        from aforesaid.config import Config
+
+        loaded = Config.load(self.config, settings=self.settings)
+        for warning in loaded.warnings:
+            warn(warning)
+        return loaded
+
+    def open_engine(self) -> Engine:
+        """The engine on the store that the options name."""
+        from aforesaid.engine import Engine  # late: not every command needs it
+
+        return Engine.open(self.store, self.load_config())
+
+
+class Parser(ArgumentParser):
+    """Raises for wrong arguments, in the words of every other error."""
+
+    def error(self, message: str) -> NoReturn:
+        """What argparse calls when it does not understand."""
+        hint = f"see `{self.prog} --help`"
+        if message.endswith("expected one argument"):
+            hint += "; a value that begins with a dash is written as --option=VALUE"
+        raise BadArgument(message, hint)
+
+
+class Help(RawDescriptionHelpFormatter):
+    """Finds the terminal's width itself: argparse imports shutil for it, even when no help is shown."""
+
+    def __init__(self, prog: str, **named: Any) -> None:
+        """Takes what argparse passes."""
+        columns = os.environ.get("COLUMNS", "")
+        try:
+            width = int(columns) if columns.isdecimal() else os.get_terminal_size(sys.__stdout__.fileno()).columns  # type: ignore[union-attr]
+        except (AttributeError, OSError, ValueError):
+            width = 80
+        super().__init__(prog, **{"width": max(40, width) - 2, **named})
+
+
+def make_parser(command: str | None) -> Parser:
+    """A parser with the global options, for a command or, with None, for what stands before any."""
+    if command is None:
+        listed = "\n".join(f"  {name:10} {meaning}" for name, meaning in COMMANDS.items())
+        parser = Parser(
+            prog="aforesaid",
+            usage="aforesaid COMMAND [options]",
+            description="Brings back the exact words that compaction removed from a coding agent's context.",
+            epilog=f"commands:\n{listed}\n\n`aforesaid COMMAND --help` tells more.",
+            formatter_class=Help,
+            allow_abbrev=False,
+        )
+    else:
+        meaning = COMMANDS[command]
+        parser = Parser(
+            prog=f"aforesaid {command}",
+            description=f"{meaning[0].upper()}{meaning[1:]}.",
+            formatter_class=Help,
+            allow_abbrev=False,
+        )
+    common = parser.add_argument_group("options of every command")
+    common.add_argument("--store", metavar="DIR", help="folder of the store (default: AFORESAID_STORE, else per user)")
+    common.add_argument("--config", metavar="FILE", help="a configuration file on top of your own")
+    common.add_argument(
+        "--set", metavar="KEY=VALUE", dest="settings", action="append", default=[], help="one option; repeatable"
+    )
+    common.add_argument("--json", action="store_true", help="write one JSON document")
+    common.add_argument("-v", dest="verbose", action="store_true", help="show more")
+    common.add_argument("--version", action="version", version=f"aforesaid {__version__}", help="show the version")
+    return parser
+
+
+def read_options(arguments: Namespace) -> Options:
+    """The global options of parsed arguments."""
+    return Options(
+        store=arguments.store,
+        config=arguments.config,
+        settings=tuple(arguments.settings),
+        json=arguments.json,
+        verbose=arguments.verbose,
+    )

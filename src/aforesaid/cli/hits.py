@@ -1,0 +1,249 @@
+"""Floor 9: a retrieval as a person reads it: what was asked, each hit with its reasons, and what was left out.
+
+`retrieve` calls it. The score orders hits and is shown with its addends, for diagnosis; it says nothing of how likely a
+hit is right, and no word here says so.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rich.text import Text
+
+from aforesaid.cli.sessions import when
+from aforesaid.cli.terminal import count, one_line, safe, show
+from aforesaid.matching import Probe
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from aforesaid.model import Diagnostics, Evidence, Query, Retrieval, Window
+
+    Span = tuple[int, int]
+
+_LINES = 12
+"""Lines of an excerpt that are shown without `-v`."""
+_AROUND = 1
+"""Lines that are shown before and after one with a match."""
+_LONG = 240
+"""Longer lines are cut around their matches."""
+_BESIDE = 100
+"""Characters that stay beside a match of a cut line."""
+_MATCH = "bold yellow"
+
+_WORDS = {
+    "identifier": ("literal name", "literal names"),
+    "phrase": ("quoted phrase", "quoted phrases"),
+    "terms": ("topic of the request", "topics of the request"),
+    "same-file": ("file that the request names", "files that the request names"),
+    "same-symbol": ("symbol that the request names", "symbols that the request names"),
+    "same-error": ("error that the request names", "errors that the request names"),
+    "user": ("said by the user", ""),
+    "assistant": ("said by the assistant", ""),
+}
+
+
+def show_retrieval(found: Retrieval, *, verbose: bool) -> None:
+    """Prints a retrieval that did not fail.
+
+    Args:
+        found: what the engine returned.
+        verbose: show whole excerpts and all counts.
+    """
+    show(_lines(found, verbose=verbose))
+
+
+def _lines(found: Retrieval, *, verbose: bool) -> Iterator[Text | str]:
+    yield from _asked(found.query)
+    for rank, evidence in enumerate(found.hits, 1):
+        yield ""
+        yield from _hit(rank, evidence, verbose=verbose)
+    if not found.query.empty:
+        yield ""
+    yield Text(_outcome(found), style="bold")
+    yield from _remarks(found.diagnostics)
+    if verbose:
+        counts = found.diagnostics
+        yield (
+            f"{count(counts.candidate_count, 'candidate')}, {counts.eligible_count:,} eligible, "
+            f"{counts.alternate_branch_candidates:,} off the branch; {counts.duration_ms:.1f} ms"
+        )
+
+
+def _asked(query: Query) -> Iterator[Text]:
+    names = {
+        "names": query.identifiers,
+        "phrases": query.phrases,
+        "technologies": query.technologies,
+        "words": query.keywords,
+    }
+    for label, items in names.items():
+        if items:
+            line = Text("asked for ", style="dim")
+            line.append(f"{label:12} ")
+            line.append("  ".join(one_line(item) for item in items), style="cyan not dim")
+            yield line
+
+
+def _hit(rank: int, evidence: Evidence, *, verbose: bool) -> Iterator[Text]:
+    ranked = evidence.ranked
+    entry = ranked.candidate.entry
+    head = Text(f"{rank}  ", style="bold")
+    head.append(f"{entry.role}  {when(entry.timestamp)}  entry {one_line(entry.id)}")
+    yield head
+    yield Text(f"   score {sum_in_words(evidence)}", style="dim")
+    yield Text(f"   found because: {reason_in_words(ranked.reason)}", style="dim")
+    matched = ranked.matched
+    places = Probe(matched.identifiers, matched.phrases, matched.terms).places(entry.text)
+    spans = _joined([(start, end) for start, end, _ in places])
+    for number, window in enumerate(evidence.windows):
+        if number:
+            yield Text("   […]", style="dim")
+        yield from _excerpt(window, spans, None if verbose else max(3, _LINES // len(evidence.windows)))
+
+
+def sum_in_words(evidence: Evidence) -> str:
+    """A score with its addends: `159.25 = 100 identifier + 60 branch − 0.75 tokens`."""
+    words = ""
+    for part in evidence.ranked.parts:
+        sign = ("−" if part.value < 0 else "") if not words else (" − " if part.value < 0 else " + ")
+        words += f"{sign}{abs(part.value):g} {part.name}"
+    return f"{evidence.ranked.score:.2f} = {words}"
+
+
+def reason_in_words(reason: str) -> str:
+    """The codes of a reason as words; codes that are not known here stay as they are."""
+    words: list[str] = []
+    for code in reason.split(";"):
+        name, _, number = code.partition(":")
+        known = _WORDS.get(name)
+        if known is None:
+            words.append(code)
+        else:
+            words.append(count(int(number), *known) if number.isdecimal() else known[0])
+    return ", ".join(words)
+
+
+# --- excerpts -------------------------------------------------------------------------------------------------------
+
+
+def _excerpt(window: Window, spans: Sequence[Span], most: int | None) -> Iterator[Text]:
+    """The lines of a window with its matches marked; those far from a match are counted if there is a limit."""
+    lines: list[tuple[int, str]] = []
+    start = window.start
+    for line in window.text.split("\n"):
+        lines.append((start, line))
+        start += len(line) + 1
+    kept = range(len(lines)) if most is None else _near(lines, spans, most)
+    shown = -1
+    for number in (*kept, len(lines)):
+        if skipped := number - shown - 1:
+            yield Text(f"   ⋮ {count(skipped, 'line')}", style="dim")
+        shown = number
+        if number < len(lines):
+            offset, line = lines[number]
+            mark = Text("   │ ", style="dim")
+            mark.append_text(_marked(offset, line, spans, cut=most is not None))
+            yield mark
+
+
+def _near(lines: Sequence[tuple[int, str]], spans: Sequence[Span], most: int) -> list[int]:
+    """The lines to show: those with matches and their neighbours first, then from the beginning."""
+    matching = [
+        number
+        for number, (offset, line) in enumerate(lines)
+        if any(start < offset + len(line) and end > offset for start, end in spans)
+    ]
+    wanted = dict.fromkeys(matching)
+    for number in matching:
+        wanted.update(dict.fromkeys(range(max(0, number - _AROUND), min(len(lines), number + _AROUND + 1))))
+    if not wanted:
+        wanted = dict.fromkeys(range(len(lines)))
+    return sorted(list(wanted)[:most])
+
+
+def _marked(offset: int, line: str, spans: Sequence[Span], *, cut: bool) -> Text:
+    """A line with its matches marked, cut around the first ones if it is long; everything in it is made safe."""
+    within = [
+        (max(start - offset, 0), min(end - offset, len(line)))
+        for start, end in spans
+        if start < offset + len(line) and end > offset
+    ]
+    first, last = 0, len(line)
+    if cut and len(line) > _LONG:
+        first = max(0, within[0][0] - _BESIDE) if within else 0
+        last = min(len(line), first + _LONG)
+    text = Text("…" if first else "")
+    done = first
+    for start, end in within:
+        if start >= last:
+            break
+        text.append(_in_line(line[done:start]))
+        text.append(_in_line(line[max(start, first) : min(end, last)]), style=_MATCH)
+        done = min(end, last)
+    text.append(_in_line(line[done:last]))
+    if last < len(line):
+        text.append("…")
+    return text
+
+
+def _in_line(text: str) -> str:
+    return safe(text).replace("\n", " ")
+
+
+def _joined(spans: list[Span]) -> list[Span]:
+    """The same places without overlaps, in order."""
+    joined: list[Span] = []
+    for start, end in sorted(spans):
+        if joined and start <= joined[-1][1]:
+            joined[-1] = (joined[-1][0], max(end, joined[-1][1]))
+        else:
+            joined.append((start, end))
+    return joined
+
+
+# --- what came of it ------------------------------------------------------------------------------------------------
+
+
+def _outcome(found: Retrieval) -> str:
+    counts = found.diagnostics
+    if found.status == "no-query":
+        return "Nothing was searched: the request names no topic (no name, file, quoted phrase or word with meaning)."
+    if found.status == "disabled":
+        if "privacy-unavailable" in counts.warnings:
+            return "Nothing was searched: privacy.enabled is set, and this version cannot apply a privacy policy."
+        return "Nothing was searched: retrieval.exact and retrieval.fts are both off."
+    if found.hits:
+        said = f"{count(len(found.hits), 'hit')}, {counts.selected_tokens:,} of {counts.max_tokens:,} tokens."
+    else:
+        said = "Nothing found: no entry that the model does not see any more matches the request."
+    if left_out := _left_out(counts):
+        said += f" Not shown: {', '.join(left_out)}."
+    return said
+
+
+def _left_out(counts: Diagnostics) -> list[str]:
+    words = []
+    if counts.in_context_count:
+        words.append(f"{counts.in_context_count:,} still in the model's context")
+    if counts.duplicate_count:
+        words.append(f"{count(counts.duplicate_count, 'duplicate')} of what is shown")
+    if counts.planner_excluded_count:
+        words.append(
+            f"{counts.planner_excluded_count:,} over the limit of {count(counts.max_results, 'hit')} "
+            f"or {counts.max_tokens:,} tokens"
+        )
+    if counts.privacy_excluded_count:
+        words.append(f"{counts.privacy_excluded_count:,} withheld by the privacy policy")
+    return words
+
+
+def _remarks(counts: Diagnostics) -> Iterator[Text]:
+    if not counts.coverage.complete:
+        reasons = ", ".join(counts.coverage.reasons)
+        yield Text(f"Not everything could be searched: {one_line(reasons)}.", style="yellow")
+    for code in counts.warnings:
+        if code == "fts-failed":
+            yield Text("The full-text search failed; only literal hits are shown.", style="yellow")
+        elif code not in counts.coverage.reasons:
+            yield Text(f"Warning: {one_line(code)}", style="yellow")

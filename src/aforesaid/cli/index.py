@@ -1,0 +1,111 @@
+"""Floor 9: `aforesaid index`: transcripts into the store. `rebuild` shows its report in the same way."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from aforesaid.cli.terminal import Progress, count, emit, fail, one_line, show, show_table
+from aforesaid.errors import BadArgument, NoSessions
+from aforesaid.hosts import HOSTS, session_folders, wire
+
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
+    from collections.abc import Iterator
+
+    from aforesaid.cli.arguments import Options
+    from aforesaid.model import IndexReport, SyncReport
+
+_FLAWS_SHOWN = 20
+"""Flaws a session that are listed without `-v`."""
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    """The arguments of `index`."""
+    parser.add_argument("paths", nargs="*", metavar="PATH", help="transcripts, or folders that are searched for them")
+    parser.add_argument("--all", action="store_true", help="the folders in which the hosts keep their sessions")
+    parser.add_argument("--host", choices=HOSTS, help="only transcripts of this host")
+
+
+def run(arguments: Namespace, options: Options) -> int:
+    """Indexes; exit status 1 if a session failed."""
+    if arguments.all and arguments.paths:
+        raise BadArgument("both paths and --all were given", "name paths, or say --all")
+    paths = _default_folders(arguments.host) if arguments.all else arguments.paths
+    if not paths:
+        raise BadArgument("nothing to index was named", "name files or folders, or say --all")
+    with options.open_engine() as engine, Progress("Indexing") as progress:
+        report = engine.index(*paths, host=arguments.host, progress=progress)
+    if options.json:
+        emit(wire.index(report))
+    else:
+        show_report(report, verbose=options.verbose)
+    return status_of(report)
+
+
+def status_of(report: IndexReport) -> int:
+    """The exit status that a report stands for."""
+    return int(any(session.status == "failed" for session in report.sessions))
+
+
+def show_report(report: IndexReport, *, verbose: bool) -> None:
+    """A row a session, then each flaw with its place, then the totals."""
+    show_table(
+        ("status", "entries", "added", "removed", "flaws", "file"),
+        [_row(session) for session in report.sessions],
+        right=("entries", "added", "removed", "flaws"),
+    )
+    for session in report.sessions:
+        if session.error_code is not None:
+            fail(session.error_code, session.error or session.file)
+    show([*_flaws(report, verbose=verbose), "", _totals(report)])
+
+
+def _row(report: SyncReport) -> tuple[str, ...]:
+    session = report.session
+    return (
+        report.status,
+        f"{session.entries:,}" if session is not None else "-",
+        f"{report.added:,}",
+        f"{report.removed:,}",
+        f"{len(report.flaws):,}",
+        report.file,
+    )
+
+
+def _flaws(report: IndexReport, *, verbose: bool) -> Iterator[str]:
+    for session in report.sessions:
+        if not session.flaws:
+            continue
+        shown = session.flaws if verbose else session.flaws[:_FLAWS_SHOWN]
+        yield ""
+        yield one_line(session.file)
+        for flaw in shown:
+            yield f"  line {flaw.line:,}, byte {flaw.byte:,}: {flaw.reason}" + ("" if flaw.lost else " (content kept)")
+        if more := len(session.flaws) - len(shown):
+            yield f"  and {more:,} more (-v lists all)"
+
+
+def _totals(report: IndexReport) -> str:
+    totals = wire.index(report)["totals"]
+    statuses = ", ".join(f"{number:,} {status}" for status, number in totals["statuses"].items() if number)
+    entries = count(totals["entries"], "entry", "entries")
+    words = [
+        f"{count(totals['sessions'], 'session')} ({statuses or 'none'})",
+        f"{entries} ({totals['added']:,} added, {totals['removed']:,} removed)",
+    ]
+    if totals["invalidLines"]:
+        words.append(count(totals["invalidLines"], "flawed line"))
+    return f"{'; '.join(words)}; {report.duration_ms / 1000:,.2f} s"
+
+
+def _default_folders(host: str | None) -> list[str]:
+    """The hosts' folders that hold any file that may be a transcript."""
+    folders = [folder for folder in session_folders(host) if _holds_lines(folder)]
+    if not folders:
+        raise NoSessions("no host keeps sessions where they usually are", "name the files or folders")
+    return folders
+
+
+def _holds_lines(folder: str) -> bool:
+    return any(name.endswith(".jsonl") for _, _, names in os.walk(folder) for name in names)

@@ -1,0 +1,52 @@
+"""Floor 9: `aforesaid retrieve`: the automatic pipeline for one request. `hits` shows to people what it found."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+from aforesaid.cli.terminal import emit, fail
+from aforesaid.hosts import wire
+
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
+
+    from aforesaid.cli.arguments import Options
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    """The arguments of `retrieve`."""
+    parser.add_argument("--session", metavar="FILE|ID", required=True, help="a transcript, or a session of the store")
+    parser.add_argument("--leaf", metavar="ID", help="entry whose branch counts (default: the session's last)")
+    parser.add_argument(
+        "--query", metavar="TEXT|-", help="the request, or - to read it (default: the branch's latest user message)"
+    )
+    parser.add_argument(
+        "--context-entries", metavar="ID,…", help="entries that the model sees (default: as the host derives them)"
+    )
+
+
+def run(arguments: Namespace, options: Options) -> int:
+    """Retrieves; exit status 1 if the operation failed."""
+    query = _read_input() if arguments.query == "-" else arguments.query
+    entries = None
+    if arguments.context_entries is not None:
+        entries = tuple(id_ for part in arguments.context_entries.split(",") if (id_ := part.strip()))
+    with options.open_engine() as engine:
+        found = engine.retrieve(session=arguments.session, leaf=arguments.leaf, query=query, context_entries=entries)
+    failed = found.status == "failed"
+    if options.json:
+        emit(wire.retrieval(found))
+    elif failed:
+        for code in found.diagnostics.warnings or ("operation-failed",):
+            fail(code, "nothing was retrieved; `aforesaid status` tells more")
+    else:
+        from aforesaid.cli.hits import show_retrieval  # late: brings rich
+
+        show_retrieval(found, verbose=options.verbose)
+    return int(failed)
+
+
+def _read_input() -> str:
+    """The request from standard input: UTF-8, whatever the locale says, with or without a byte order mark."""
+    return sys.stdin.buffer.read().decode("utf-8-sig", "replace")

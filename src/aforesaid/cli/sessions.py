@@ -1,0 +1,46 @@
+"""Floor 9: `aforesaid sessions`: what the store knows."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from aforesaid.cli.terminal import count, emit, one_line, show
+from aforesaid.hosts import HOSTS, wire
+
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
+    from collections.abc import Iterator
+
+    from aforesaid.cli.arguments import Options
+    from aforesaid.model import Session
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    """The arguments of `sessions`."""
+    parser.add_argument("--project", metavar="DIR", help="only sessions that worked in this folder")
+    parser.add_argument("--host", choices=HOSTS, help="only sessions of this host")
+
+
+def run(arguments: Namespace, options: Options) -> int:
+    """Lists the sessions."""
+    with options.open_engine() as engine:
+        known = engine.sessions(project=arguments.project, host=arguments.host)
+    if options.json:
+        emit(wire.sessions(known))
+    elif known:
+        show(line for session in known for line in _lines(session))
+    else:
+        show(["The store knows no such session. `aforesaid index PATH` brings sessions in."])
+    return 0
+
+
+def _lines(session: Session) -> Iterator[str]:
+    name = f"  {one_line(session.name)}" if session.name else ""
+    yield f"{when(session.updated)}  {one_line(session.header.session_id)}{name}"
+    entries, requests = count(session.entries, "entry", "entries"), count(session.requests, "request")
+    yield f"    {session.header.host}, {entries}, {requests}, {one_line(session.file)}"
+
+
+def when(timestamp: str | None) -> str:
+    """A timestamp of the model as people read it; always UTC, so that it reads the same everywhere."""
+    return f"{timestamp[:10]} {timestamp[11:19]} UTC" if timestamp else "unknown date"

@@ -1,0 +1,232 @@
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+from tests.conftest import ROOT
+from tests.schemas import check
+from tests.values import STATUS
+
+from aforesaid import __version__
+from aforesaid.cli import COMMANDS, find_command
+from aforesaid.errors import SessionNotFound, StoreFull
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from tests.unit.cli.conftest import Done, FakeEngine
+
+    Command = Callable[..., Done]
+
+
+@pytest.mark.parametrize(
+    ("given", "place"),
+    [
+        (["status"], 0),
+        (["--json", "status"], 1),
+        (["--store", "status", "status"], 2),
+        (["--store=status", "status"], 1),
+        (["--set", "a=b", "--config", "c", "-v", "index", "retrieve"], 5),
+        (["--set", "a=b"], None),
+        (["--", "status"], None),
+        ([], None),
+    ],
+)
+def test_the_command_is_the_first_that_is_no_option_and_no_value(given: list[str], place: int | None) -> None:
+    assert find_command(given) == place
+
+
+def test_global_options_may_stand_before_or_after_the_command(command: Command, fake: FakeEngine) -> None:
+    fake.answer = STATUS
+    before = command("--store", "s", "--set", "retrieval.fts=false", "-v", "status", "--json")
+    after = command("status", "--json", "-v", "--store", "s", "--set", "retrieval.fts=false")
+    both = command(
+        "--set", "retrieval.fts=true", "status", "--set", "retrieval.fts=false", "--json", "--store", "s", "-v"
+    )
+    assert before == after == both
+    first, second, third = fake.opened
+    assert first == second
+    assert (first.store, first.settings, first.json, first.verbose) == ("s", ("retrieval.fts=false",), True, True)
+    assert third.settings == ("retrieval.fts=true", "retrieval.fts=false")
+    assert fake.closed == 3
+
+
+def test_the_version_is_shown(command: Command) -> None:
+    assert command("--version") == (0, f"aforesaid {__version__}\n", "")
+    assert command("status", "--version") == (0, f"aforesaid {__version__}\n", "")
+    done = command("--version", "--json")
+    assert json.loads(done.out) == {"schema": "aforesaid.version/1", "version": __version__}
+
+
+def test_help_lists_every_command_and_each_has_its_own(command: Command) -> None:
+    done = command("--help")
+    assert done.status == 0
+    for name, meaning in COMMANDS.items():
+        assert f"  {name:10} {meaning}" in done.out
+    assert "--session FILE|ID" in command("retrieve", "--help").out
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        [],
+        ["--json"],
+        ["nothing"],
+        ["retrieve"],
+        ["retrieve", "--session"],
+        ["retrieve", "--session", "a", "--wrong"],
+        ["retrieve", "--session", "a", "--sess", "b"],
+        ["sessions", "--host", "emacs"],
+        ["index"],
+        ["index", "a", "--all"],
+        ["config", "get"],
+        ["config", "show", "x"],
+        ["config", "set", "retrieval.fts"],
+        ["config", "nothing"],
+        ["config", "set", "--config", "x", "retrieval.fts", "true"],
+        ["status", "extra\nline"],
+        ["--", "status"],
+    ],
+)
+def test_a_wrong_argument_is_one_line_and_status_2(given: list[str], command: Command) -> None:
+    done = command(*given)
+    assert done.status == 2
+    assert done.err.startswith("error[bad-argument]: ")
+    assert done.err.count("\n") == 1
+    assert "; " in done.err
+    if "--json" not in given:
+        assert done.out == ""
+        done = command(*given[: given.index("--")] if "--" in given else given, "--json")
+    document = check("error", done.out)
+    assert document["error"]["code"] == "bad-argument"
+
+
+def test_a_wrong_command_gets_the_nearest_one(command: Command) -> None:
+    assert "did you mean retrieve?" in command("retreive").err
+    assert "did you mean" not in command("zzz").err
+
+
+def test_a_value_that_begins_with_a_dash_is_explained(command: Command) -> None:
+    assert "--option=VALUE" in command("retrieve", "--session", "s", "--query", "--dry-run").err
+
+
+@pytest.mark.parametrize(
+    ("setting", "code"),
+    [("retrieval.maxResults=101", "config-invalid"), ("nothing=1", "config-invalid"), ("x", "config-invalid")],
+)
+def test_a_wrong_set_is_status_2_for_every_command(setting: str, code: str, command: Command, fake: FakeEngine) -> None:
+    for given in (["status"], ["sessions"], ["retrieve", "--session", "s"], ["index", "p"], ["rebuild"], ["config"]):
+        done = command(*given, "--set", setting)
+        assert done.status == 2
+        assert done.err.startswith(f"error[{code}]: ")
+        assert done.out == ""
+    assert fake.calls == []
+
+
+def test_an_unreadable_config_is_status_2(command: Command, fake: FakeEngine, tmp_path: Path) -> None:
+    done = command("status", "--json", "--config", str(tmp_path / "none.json"))
+    assert done.status == 2
+    assert check("error", done.out)["error"]["code"] == "config-unreadable"
+
+
+def test_warnings_of_the_configuration_stand_on_standard_error(command: Command, fake: FakeEngine) -> None:
+    fake.answer = STATUS
+    done = command("status", "--json", "--set", "retrieval.semantic=true")
+    assert done.err == "warning: not-in-this-version retrieval.semantic\n"
+    assert check("status", done.out)["config"]["warnings"] == ["not-in-this-version retrieval.semantic"]
+
+
+@pytest.mark.parametrize(("error", "status"), [(SessionNotFound("no such", "look"), 2), (StoreFull("full", "free"), 1)])
+def test_errors_of_the_tree_are_one_line_and_one_document(
+    error: SessionNotFound | StoreFull, status: int, command: Command, fake: FakeEngine
+) -> None:
+    fake.answer = error
+    done = command("status", "--json")
+    assert done.status == status
+    assert done.err == f"error[{error.code}]: {error.message}; {error.hint}\n"
+    assert check("error", done.out) == {"error": {"code": error.code, "message": error.message, "hint": error.hint}}
+    assert command("status") == (status, "", done.err)
+
+
+def test_text_of_an_error_never_reaches_the_terminal_raw(command: Command, fake: FakeEngine) -> None:
+    fake.answer = SessionNotFound("no \x1b[31msession\r\n\ud800", "look\u202e")
+    done = command("status")
+    assert done.err == "error[session-not-found]: no ␛[31msession␍␊\\ud800; look\\u202e\n"
+
+
+def test_what_nobody_expected_is_one_line_and_shows_its_traceback_only_with_v(
+    command: Command, fake: FakeEngine
+) -> None:
+    fake.answer = ZeroDivisionError("by zero\nagain")
+    done = command("status", "--json")
+    assert done.status == 1
+    assert done.err.startswith("error[internal]: ZeroDivisionError: by zero␊again; ")
+    assert "Traceback" not in done.err
+    assert check("error", done.out)["error"]["code"] == "internal"
+    assert "Traceback" in command("status", "-v").err
+
+
+def test_a_failure_of_the_system_is_no_bug(command: Command, fake: FakeEngine) -> None:
+    fake.answer = PermissionError(13, "Permission denied", "/x")
+    done = command("status")
+    assert done.status == 1
+    assert done.err.startswith("error[operation-failed]: /x: Permission denied; ")
+
+
+def test_an_interruption_is_status_130(command: Command, fake: FakeEngine) -> None:
+    fake.answer = KeyboardInterrupt()
+    done = command("status", "--json")
+    assert done.status == 130
+    assert done.err.startswith("error[interrupted]: ")
+    assert check("error", done.out)["error"]["code"] == "interrupted"
+
+
+def test_a_reader_that_has_gone_is_quiet(command: Command, fake: FakeEngine) -> None:
+    fake.answer = BrokenPipeError(32, "Broken pipe")
+    assert command("status") == (0, "", "")
+
+
+def modules_after(code: str) -> set[str]:
+    script = f"import sys\n{code}\nprint(*sorted(sys.modules), sep='\\n')"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True, cwd=ROOT)
+    return set(done.stdout.splitlines())
+
+
+HEAVY = {
+    *("rich", "rich.console", "platformdirs", "numpy", "regex", "jsonschema", "difflib", "traceback", "tempfile"),
+    *("pathlib", "subprocess", "asyncio", "socket", "logging", "sqlite3", "dataclasses", "concurrent", "shutil"),
+}
+
+
+def test_the_version_imports_next_to_nothing() -> None:
+    bare = modules_after("")
+    loaded = modules_after("from aforesaid.cli import main; main(['--version'])") - bare
+    assert not loaded & {*HEAVY, "argparse", "msgspec", "json", "apsw", "inspect"}
+    assert not {name for name in loaded if name.startswith("aforesaid.")} - {"aforesaid.cli", "aforesaid.errors"}
+
+
+def test_a_retrieval_imports_nothing_that_it_does_not_need() -> None:
+    bare = modules_after("import msgspec, apsw, argparse")
+    loaded = modules_after(
+        "from aforesaid.cli.arguments import make_parser, read_options\n"
+        "import aforesaid.cli.retrieve, aforesaid.cli.terminal, aforesaid.config\n"
+        "from aforesaid.hosts import wire\n"
+        "aforesaid.config.Config.load(); aforesaid.config.store_folder()\n"
+        "parser = make_parser('retrieve'); aforesaid.cli.retrieve.add_arguments(parser)\n"
+        "read_options(parser.parse_args(['--session', 'x', '--json']))\n"
+    )
+    assert not loaded - bare & HEAVY
+    assert not {name for name in loaded if name.startswith("aforesaid.cli.")} - {
+        *("aforesaid.cli.arguments", "aforesaid.cli.retrieve", "aforesaid.cli.terminal"),
+    }
+
+
+def test_the_module_runs_as_the_command_does() -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "aforesaid", "--version"], capture_output=True, text=True, check=False, cwd=ROOT
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (0, f"aforesaid {__version__}\n", "")
