@@ -1,3 +1,69 @@
-"""aforesaid brings back what was said before a coding agent's conversation was compacted."""
+"""aforesaid brings back what was said before a coding agent's conversation was compacted.
+
+`Engine` is the Python API; everything that it takes, returns or raises is importable from here too. Names are imported
+when they are first used, so that `aforesaid --version` loads none of them.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
 
 __version__ = "0.1.0"
+
+if TYPE_CHECKING:
+    from aforesaid.config import Config
+    from aforesaid.engine import Engine
+    from aforesaid.errors import AforesaidError, OperationError, StoreError, UsageError
+    from aforesaid.model import (
+        Coverage,
+        Diagnostics,
+        Evidence,
+        Flaw,
+        Header,
+        IndexReport,
+        Query,
+        Ranked,
+        Retrieval,
+        ScorePart,
+        Session,
+        StoredEntry,
+        StoreStatus,
+        SyncReport,
+        Window,
+    )
+
+__all__ = [
+    "AforesaidError",
+    "Config",
+    "Coverage",
+    "Diagnostics",
+    "Engine",
+    "Evidence",
+    "Flaw",
+    "Header",
+    "IndexReport",
+    "OperationError",
+    "Query",
+    "Ranked",
+    "Retrieval",
+    "ScorePart",
+    "Session",
+    "StoreError",
+    "StoreStatus",
+    "StoredEntry",
+    "SyncReport",
+    "UsageError",
+    "Window",
+    "__version__",
+]
+
+_HOMES = {"Config": "config", "Engine": "engine"} | dict.fromkeys(
+    ("AforesaidError", "OperationError", "StoreError", "UsageError"), "errors"
+)
+
+
+def __getattr__(name: str) -> object:
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.{_HOMES.get(name, 'model')}"), name)

@@ -15,8 +15,9 @@ from __future__ import annotations
 import re
 import unicodedata
 from hashlib import blake2b
+from typing import Final
 
-_UNSPACED = (
+UNSPACED: Final = (
     "\u0e01-\u0eff"  # Thai, Lao
     "\u1000-\u109f"  # Myanmar
     "\u1780-\u17d3"  # Khmer
@@ -25,8 +26,8 @@ _UNSPACED = (
     "\u3099\u309a\u31f0-\u31ff\u3100-\u312f"
     "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"  # Han
 )
-_RUN = re.compile(f"[{_UNSPACED}]+")
-_UNSPACED_CHAR = re.compile(f"[{_UNSPACED}]")
+"""Ranges of the scripts that write without blanks, and of Hangul, for a character class."""
+_RUN = re.compile(f"[{UNSPACED}]+")
 
 # Sequences that have a composed form which Unicode text mixes freely with the sequence: accents, voiced kana, jamo.
 _SEQUENCE = re.compile(
@@ -112,7 +113,7 @@ def vanishes(character: str) -> bool:
 
 def is_unspaced(character: str) -> bool:
     """Whether a character is of a script whose words are not separated by blanks (Hangul counts as one)."""
-    return not character.isascii() and _UNSPACED_CHAR.match(character) is not None
+    return not character.isascii() and _RUN.match(character) is not None
 
 
 def is_hump(text: str, index: int) -> bool:

@@ -12,7 +12,7 @@ from tests import pi
 from aforesaid import Engine
 from aforesaid.matching import Folded, Literal, Term
 
-WORDS = ("proxy", "timeout", "retry", "gateway")
+WORDS = ("proxy", "timeout", "latency", "gateway")
 NAMES = ("parse_port", "ERR_4711", "loadConfig")
 
 

@@ -79,18 +79,13 @@ def _asked(query: Query) -> Iterator[Text]:
     }
     for label, items in names.items():
         if items:
-            line = Text("asked for ", style="dim")
-            line.append(f"{label:12} ")
-            line.append("  ".join(one_line(item) for item in items), style="cyan not dim")
-            yield line
+            yield Text.assemble((f"asked for {label:12} ", "dim"), ("  ".join(map(one_line, items)), "cyan"))
 
 
 def _hit(rank: int, evidence: Evidence, *, verbose: bool) -> Iterator[Text]:
     ranked = evidence.ranked
     entry = ranked.candidate.entry
-    head = Text(f"{rank}  ", style="bold")
-    head.append(f"{entry.role}  {when(entry.timestamp)}  entry {one_line(entry.id)}")
-    yield head
+    yield Text.assemble((f"{rank}  {entry.role}", "bold"), f"  {when(entry.timestamp)}  entry {one_line(entry.id)}")
     yield Text(f"   score {sum_in_words(evidence)}", style="dim")
     yield Text(f"   found because: {reason_in_words(ranked.reason)}", style="dim")
     matched = ranked.matched
@@ -142,9 +137,7 @@ def _excerpt(window: Window, spans: Sequence[Span], most: int | None) -> Iterato
         shown = number
         if number < len(lines):
             offset, line = lines[number]
-            mark = Text("   │ ", style="dim")
-            mark.append_text(_marked(offset, line, spans, cut=most is not None))
-            yield mark
+            yield Text.assemble(("   │ ", "dim"), _marked(offset, line, spans, cut=most is not None))
 
 
 def _near(lines: Sequence[tuple[int, str]], spans: Sequence[Span], most: int) -> list[int]:

@@ -70,8 +70,7 @@ def fake(monkeypatch: pytest.MonkeyPatch) -> FakeEngine:
 def own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The user's own configuration file, which does not exist; and no colours of whoever runs the tests."""
     file = tmp_path / "own" / "config.json"
-    for module in ("aforesaid.config", "aforesaid.config.writing"):
-        monkeypatch.setattr(f"{module}.user_file", lambda: str(file))
+    monkeypatch.setattr("aforesaid.config.folders._folder", lambda *_: str(file.parent))
     for variable in ("FORCE_COLOR", "NO_COLOR", "COLUMNS", "TERM", "AFORESAID_STORE"):
         monkeypatch.delenv(variable, raising=False)
     return file

@@ -1,0 +1,48 @@
+"""Floor 3: what looks like the name of a file."""
+
+from __future__ import annotations
+
+from typing import Final
+
+WELL_KNOWN: Final = (
+    "Makefile", "GNUmakefile", "Dockerfile", "Containerfile", "Jenkinsfile", "Vagrantfile", "Gemfile", "Rakefile",
+    "Procfile", "Brewfile", "Justfile", "Caddyfile", "Pipfile", "Podfile", "Cartfile", "Fastfile", "Guardfile",
+    "Tiltfile", "Earthfile", "Snakefile", "SConstruct", "BUILD.bazel", "WORKSPACE", "CODEOWNERS", "LICENSE", "COPYING",
+    "NOTICE", "AUTHORS", "CHANGELOG", "CONTRIBUTING", "README", "TODO", "VERSION", "go.mod", "go.sum",
+)  # fmt: skip
+"""Names without an extension that are files where they are written like this."""
+
+EXTENSIONS: Final = frozenset(
+    """
+py pyi pyx ipynb js mjs cjs jsx ts mts cts tsx vue svelte astro java kt kts scala sc groovy gradle clj cljs rb erb rs go php
+pl pm hs erl ex exs ml mli lua jl f90 cob m mm swift dart c h cc cpp cxx hpp hxx cs fs vb asm s sh bash zsh fish ps1 psm1 bat
+cmd sql psql html htm xhtml css scss sass less xml xsl xsd svg json jsonl json5 ndjson yaml yml toml ini cfg conf config env
+properties csv tsv parquet avro proto graphql gql thrift md mdx rst adoc txt tex bib log lock sum mod pem crt cer key pub p12
+jks pdf doc docx xls xlsx ppt pptx odt png jpg jpeg gif webp ico bmp tiff mp3 mp4 wav mov zip tar gz tgz bz2 xz zst 7z rar jar
+war whl egg deb rpm dmg exe dll so dylib o a lib bin wasm map snap patch diff rej orig bak tmp swp db sqlite sqlite3 tf tfvars
+tfstate hcl nomad cmake mk service socket timer j2 tmpl tpl hbs ejs pug njk liquid ttf woff woff2 po pot mo plist storyboard
+xib sln csproj fsproj vcxproj props targets
+""".split()
+)
+"""Extensions, folded."""
+
+HIDDEN: Final = ("env", "envrc", "gitignore", "gitattributes", "gitmodules", "dockerignore", "editorconfig", "npmrc",
+                 "nvmrc", "bashrc", "zshrc", "profile", "vimrc", "eslintrc", "prettierrc", "babelrc", "htaccess",
+                 "pre-commit-config", "gitlab-ci", "travis", "python-version", "node-version", "tool-versions",
+                 "pypirc", "netrc", "ssh", "aws", "kube", "github", "vscode", "idea", "cursorrules")  # fmt: skip
+"""Names of hidden files and folders behind their dot."""
+
+FOLDERS: Final = frozenset(
+    """
+src lib libs app apps bin cmd pkg packages internal test tests spec specs docs doc scripts tools config configs conf etc usr
+var opt home tmp api web www public static assets dist build out target node_modules vendor modules components pages routes
+views models controllers services utils helpers core common shared server client backend frontend infra deploy migrations
+db sql data examples fixtures templates styles images
+""".split()
+)
+"""Folders that make two words with a slash between them a path."""
+
+TOP_DOMAINS: Final = frozenset(
+    "com org net io dev it de eu uk fr es nl ch at us ca jp cn kr ru in br au info biz app ai co cloud local internal test".split()
+)
+"""What the last part of a host name is."""

@@ -1,0 +1,66 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
+from tests.schemas import check
+from tests.values import SESSION_ID, STATUS, make_session
+
+from aforesaid.model import Header
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from tests.unit.cli.conftest import Done, FakeEngine
+
+    Command = Callable[..., Done]
+
+
+def test_sessions_are_listed_in_the_order_of_the_engine(command: Command, fake: FakeEngine) -> None:
+    bare = make_session(header=Header(host="pi", session_id="bare"), name=None, updated=None, entries=1, requests=1)
+    fake.answer = (make_session(name="a\x1bname"), bare)
+    done = command("sessions", "--project", "p", "--host", "pi")
+    assert done.out.splitlines() == [
+        f"2026-11-30 02:14:36 UTC  {SESSION_ID}  a␛name",
+        "    pi, 40 entries, 7 requests, /home/dev/sessions/a.jsonl",
+        "unknown date  bare",
+        "    pi, 1 entry, 1 request, /home/dev/sessions/a.jsonl",
+    ]
+    assert fake.calls == [("sessions", (), {"project": "p", "host": "pi"})]
+    document = check("sessions", command("sessions", "--json").out)
+    assert [session["sessionId"] for session in document["sessions"]] == [SESSION_ID, "bare"]
+
+
+def test_a_store_without_sessions_says_what_to_do(command: Command, fake: FakeEngine) -> None:
+    fake.answer = ()
+    done = command("sessions")
+    assert done.status == 0
+    assert "aforesaid index PATH" in done.out
+    assert check("sessions", command("sessions", "--json").out)["sessions"] == []
+
+
+def test_the_status_shows_place_size_content_damage_and_warnings(command: Command, fake: FakeEngine) -> None:
+    fake.answer = replace(STATUS, damaged=("k\x1b1",), writable=False)
+    done = command("status", "--set", "retrieval.semantic=true")
+    assert done.status == 0
+    for part in (
+        "/home/dev/store (read-only)",
+        "123.5 kB",
+        "2 sessions, 80 entries",
+        "1 session; `aforesaid rebuild` derives them again:",
+        "k␛1",
+        "not-in-this-version retrieval.semantic",
+        "not in this version (-v lists them)",
+    ):
+        assert part in done.out
+    assert "privacy.redactIndex" not in done.out
+    assert "privacy.redactIndex" in command("status", "-v").out
+
+
+def test_a_healthy_status(command: Command, fake: FakeEngine) -> None:
+    fake.answer = STATUS
+    done = command("status")
+    assert "damaged     none" in done.out
+    assert "no warnings" in done.out
+    assert "(read-only)" not in done.out
+    assert check("status", command("status", "--json").out)["store"]["damaged"] == []

@@ -1,0 +1,172 @@
+"""What a request asks for, and what it does not."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from tests.words import any_text
+
+from aforesaid import text
+from aforesaid.matching import Literal
+from aforesaid.query import LONGEST, MOST, classify, read_query
+
+REQUESTS = Path(__file__).parent.parent / "fixtures" / "requests" / "no-topic.txt"
+
+
+def no_topic_requests() -> list[str]:
+    return REQUESTS.read_text("utf-8").splitlines()
+
+
+def test_there_are_enough_controls() -> None:
+    assert len(set(no_topic_requests())) >= 380
+
+
+@pytest.mark.parametrize("request_text", no_topic_requests())
+def test_a_request_without_a_topic_asks_for_nothing(request_text: str) -> None:
+    assert read_query(request_text).empty
+
+
+@pytest.mark.parametrize(
+    ("request_text", "identifiers"),
+    [
+        ("what is `foo` next to `Foo`?", ("foo", "Foo")),
+        ("see ``a `b` c`` and `x y`", ("a `b` c", "x y")),
+        ("open src/app.py:12:3 and @packages/x/main.ts please", ("src/app.py", "packages/x/main.ts")),
+        ("./run.sh, ../lib/x, ~/notes.txt, /etc/hosts", ("./run.sh", "../lib/x", "~/notes.txt", "/etc/hosts")),
+        (r"in C:\Users\dev\app.config", (r"C:\Users\dev\app.config",)),
+        ("the Makefile, Dockerfile and .env.local", ("Makefile", "Dockerfile", ".env.local")),
+        ("config.yaml and report.tar.gz", ("config.yaml", "report.tar.gz")),
+        (
+            "parse_port and getUserById and HTTPServer and MAX_RETRIES",
+            ("parse_port", "getUserById", "HTTPServer", "MAX_RETRIES"),
+        ),
+        ("std::vector, os.path.join, Foo.bar() and load()", ("std::vector", "os.path.join", "Foo.bar", "load")),
+        ("with --dry-run, -rf and --config=x", ("--dry-run", "-rf", "--config")),
+        ("- a bullet\n- another bullet", ()),
+        (
+            "ECONNREFUSED, E0308, TS2345, ORA-00942, NullPointerException",
+            ("ECONNREFUSED", "E0308", "TS2345", "ORA-00942", "NullPointerException"),
+        ),
+        ("exit code 137, HTTP 502, errore 404", ("137", "502", "404")),
+        ("POL-358 and DEC-0054 and #1234", ("POL-358", "DEC-0054", "#1234")),
+        ("commit f320490 of 9f0c33de-1a2b-4c3d-8e4f-000000000001", ("f320490", "9f0c33de-1a2b-4c3d-8e4f-000000000001")),
+        ("10.0.4.17:5432, localhost:8080, gateway:9443", ("10.0.4.17:5432", "localhost:8080", "gateway:9443")),
+        ("porta 8443, port 80", ("8443", "80")),
+        ("https://example.com/a?b=1.", ("https://example.com/a?b=1",)),
+        ("Update the follow-up, Kubernetes and Node.js, e.g. v1.2.3 or 3.11, i.e. ad es. U.S.", ()),
+        ("JavaScript, GitHub, PostgreSQL, iPhone", ()),
+        ("the gen-itgc后 job", ()),
+        ("done.Now the gateway", ()),
+        ("and/or TCP/IP", ()),
+    ],
+)
+def test_identifiers_are_what_looks_like_a_name(request_text: str, identifiers: tuple[str, ...]) -> None:
+    assert read_query(request_text).identifiers == identifiers
+
+
+@pytest.mark.parametrize(
+    ("request_text", "phrases"),
+    [
+        ('"connection refused"', ("connection refused",)),
+        ("“a b” „c d“ «e f» »g h« ‹i j› ‘k l’ 'm n'", ("a b", "c d", "e f", "g h", "i j", "k l", "m n")),
+        ("「エラー」 『警告』 《配置》", ("エラー", "警告", "配置")),
+        ("l'errore dell'utente e l'altro", ()),
+        ("don't we've 'til", ()),
+    ],
+)
+def test_quotes_of_every_language_make_phrases(request_text: str, phrases: tuple[str, ...]) -> None:
+    assert read_query(request_text).phrases == phrases
+
+
+def test_ui_terms_stay_searchable() -> None:
+    query = read_query("le schermate e il pulsante da premere dopo l'input")
+    assert {"schermate", "premere", "input"} <= set(query.keywords)
+
+
+def test_a_stopword_in_backticks_or_quotes_stays_searchable() -> None:
+    query = read_query('solo `solo` and "senza" and without')
+    assert query.identifiers == ("solo",)
+    assert query.phrases == ("senza",)
+    assert query.terms == ("solo", "senza")
+
+
+def test_stopword_lookup_never_changes_the_query() -> None:
+    query = read_query("Perché la GRÖẞE dell'Ufficio è ｆｕｌｌ?")
+    assert query.keywords == ("GRÖẞE", "Ufficio")
+    assert read_query("PERCHÉ? Però… ＯＫ").empty
+
+
+def test_a_capitalised_or_hyphenated_word_is_a_keyword() -> None:
+    query = read_query("Update the follow-up of the Gateway")
+    assert query.identifiers == ()
+    assert query.keywords == ("Update", "follow-up", "Gateway")
+
+
+def test_words_of_every_session_are_topics_only_beside_a_stronger_one() -> None:
+    assert read_query("fix the error and run the tests").empty
+    assert read_query("run the login tests").keywords == ("login", "tests")
+
+
+def test_categories_are_part_of_the_identifiers() -> None:
+    query = read_query("`src/app.py` `parse_port()` `E0308` `plain words`")
+    assert query.files == ("src/app.py",)
+    assert query.symbols == ("parse_port()",)
+    assert query.errors == ("E0308",)
+    assert classify("plain words") == "name"
+    assert set(query.files + query.symbols + query.errors) < set(query.identifiers)
+
+
+def test_technologies_are_reported_as_they_are_written() -> None:
+    assert read_query("POSTGRESQL con C++, c# e Node.js").technologies == ("POSTGRESQL", "C++", "c#", "Node.js")
+
+
+@pytest.mark.parametrize(
+    ("request_text", "keywords"),
+    [
+        ("Как настроить сервер", ("настроить", "сервер")),
+        ("修复配置文件的端口", ("修复", "复配", "配置", "置文", "文件", "端口")),
+        ("サーバーの設定を確認してください", ("サーバー", "設定", "確認")),
+        ("서버에서 데이터베이스를", ("서버", "데이터베이스")),
+        ("ระบบ", ("ระบบ",)),
+        ("إعدادات الخادم", ("إعدادات", "الخادم")),
+        ("timeout 30s 8443 2 512MB v2.1", ("timeout", "30s", "8443", "512MB", "v2.1")),
+    ],
+)
+def test_keywords_of_every_script(request_text: str, keywords: tuple[str, ...]) -> None:
+    assert read_query(request_text).keywords == keywords
+
+
+def test_a_pasted_block_gives_its_names_and_not_its_words() -> None:
+    query = read_query("why the gateway?\n```\nTraceback: something broke in src/pool.py\nECONNREFUSED\n```")
+    assert query.identifiers == ("src/pool.py", "ECONNREFUSED")
+    assert query.keywords == ("gateway",)
+
+
+def test_terms_are_topics_in_order_without_repetition() -> None:
+    query = read_query('gateway `parse_port` GATEWAY "Parse Port" proxy `->`')
+    assert query.terms == ("gateway", "parse_port", "proxy")
+    assert query.identifiers == ("parse_port", "->")
+
+
+def test_a_huge_request_is_read_at_both_ends_and_bounded() -> None:
+    request_text = "alpha_one " + "filler words gateway proxy " * 40_000 + " `omega`"
+    query = read_query(request_text)
+    assert query.identifiers == ("alpha_one", "omega")
+    assert len(request_text) > 2 * LONGEST
+    many = read_query(" ".join(f"name_{number} word{number}x" for number in range(500)))
+    assert len(many.identifiers) == MOST["identifiers"]
+    assert len(many.terms) <= MOST["terms"]
+
+
+@given(any_text)
+def test_any_text_is_a_request_and_its_items_stand_in_it(request_text: str) -> None:
+    query = read_query(request_text)
+    for item in (*query.identifiers, *query.phrases, *query.technologies, *query.keywords):
+        assert item in request_text
+    for item in (*query.identifiers, *query.phrases):
+        Literal(item).found_in(request_text)
+    assert all(text.tokens(term) for term in query.terms)
+    assert len({text.tokens(term) for term in query.terms}) == len(query.terms)
+    assert set(query.files + query.symbols + query.errors) <= set(query.identifiers)
