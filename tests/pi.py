@@ -21,7 +21,7 @@ def stamp(minute: int) -> str:
 
 
 def message(id_: str, parent: str | None, text: str, role: str = "user", minute: int = 0) -> Row:
-    content = {"role": role, "content": [{"type": "text", "text": text}]}
+    content: Row = {"role": role, "content": [{"type": "text", "text": text}]}
     if role == "toolResult":
         content |= {"toolCallId": f"call-{id_}", "toolName": "bash", "isError": False}
     return {"type": "message", "id": id_, "parentId": parent, "timestamp": stamp(minute), "message": content}

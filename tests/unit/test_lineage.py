@@ -97,10 +97,10 @@ def marked_trees(draw: st.DrawFn) -> tuple[list[int | None], int, dict[int, Mark
             Compaction, kept_from=st.none() | any_id, kept=st.lists(any_id, max_size=3, unique=True).map(tuple)
         )
         edit = st.builds(Edit, target=any_id, replaced=st.booleans())
-        marks[row] = draw(
-            compaction.map(lambda found, at=row: Mark(row=at, compaction=found))
-            | edit.map(lambda found, at=row: Mark(row=at, edit=found))
-        )
+        if draw(st.booleans()):
+            marks[row] = Mark(row=row, compaction=draw(compaction))
+        else:
+            marks[row] = Mark(row=row, edit=draw(edit))
     return parents, leaf, marks
 
 

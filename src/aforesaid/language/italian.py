@@ -168,9 +168,9 @@ def _forms(verb: str) -> set[str]:
         forms |= {hard + form for form in (
             "ero", "erai", "era", "eremo", "erete", "eranno", "erei", "eresti", "erebbe", "eremmo", "ereste", "erebbero",
         )}  # fmt: skip
-    bases = (f"{stem}{vowel}r", stem + commands, f"{stem}{vowel}te", f"{hard}iamo", stem + gerund)
+    bases = [f"{stem}{vowel}r", stem + commands, f"{stem}{vowel}te", f"{hard}iamo", stem + gerund]
     if ending == "ire":
-        bases += (f"{stem}isci",)
+        bases.append(f"{stem}isci")
     return forms | {base + pronoun for base in bases for pronoun in _PRONOUNS}
 
 
