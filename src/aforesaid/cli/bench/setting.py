@@ -1,0 +1,256 @@
+"""Floor 9: what the measurements need before they can begin: transcripts, stores, and the reference beside them.
+
+`prepare` makes them in a working folder. The store of all sessions is built by a child process (`worker`) while this
+one writes the next transcript; a transcript that was indexed is deleted, so that the disk holds one or two at a time.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from contextlib import contextmanager
+from io import BytesIO
+from typing import TYPE_CHECKING, Final, Self
+
+import msgspec
+
+from aforesaid.cli.bench.corpus import Corpus, Transcript, plan
+from aforesaid.cli.bench.floors import Reference, Text
+from aforesaid.cli.bench.worker import Progressed
+from aforesaid.config import OPTIONS, Config, Setting
+from aforesaid.engine import Engine
+from aforesaid.errors import OperationError, StoreFull
+from aforesaid.model import Entry
+from aforesaid.transcripts import READERS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    Progress = Callable[[int, int], None]
+
+_BYTES_AN_ENTRY: Final = 1_500
+"""Of the store, at most; twice what it should need."""
+_BYTES_AT_LEAST: Final = 500_000_000
+"""For the transcripts and the stores of single sessions."""
+
+
+class Built(msgspec.Struct, frozen=True, kw_only=True):
+    """A store of the whole corpus, and what building it took.
+
+    Attributes:
+        folder: of the store.
+        entries: in it.
+        text_bytes: of the transcripts' texts.
+        store_bytes: of its files, once closed.
+        first_peak, peak: bytes of memory above the idle process, after the first session and in all; None where the
+            system does not tell.
+    """
+
+    folder: str
+    entries: int
+    text_bytes: int
+    store_bytes: int
+    first_peak: int | None
+    peak: int | None
+
+
+class Prepared(msgspec.Struct, frozen=True, kw_only=True):
+    """Everything that the measurements use.
+
+    Attributes:
+        folder: working folder.
+        corpus: for further transcripts.
+        transcript: the session that is asked.
+        texts: its searchable rows, as the product's own reader sees them.
+        single: folder of a store with this session alone.
+        built: the store with all sessions; its folder is `single` where there is only one.
+    """
+
+    folder: str
+    corpus: Corpus
+    transcript: Transcript
+    texts: tuple[Text, ...]
+    single: str
+    built: Built
+
+    def path(self, name: str) -> str:
+        """A path in the working folder."""
+        return os.path.join(self.folder, name)
+
+    def reference(self, name: str) -> Reference:
+        """A bare database with the session's texts, made anew."""
+        discard(self.path(name))
+        reference = Reference(self.path(name), self.transcript.eligible)
+        reference.fill(self.texts)
+        return reference
+
+
+def prepare(entries: int, folder: str, progress: Progress | None = None) -> Prepared:
+    """Makes the corpus and its stores.
+
+    Args:
+        entries: of the corpus.
+        folder: existing, empty working folder.
+        progress: called with bytes of transcripts indexed and, about, in all.
+
+    Raises:
+        StoreFull: the disk has not enough room.
+        OperationError: a transcript could not be indexed.
+    """
+    needed = _BYTES_AT_LEAST + entries * _BYTES_AN_ENTRY
+    free = shutil.disk_usage(folder).free
+    if free < needed:
+        raise StoreFull(
+            f"{entries:,} entries need {needed / 1e9:.1f} GB in {folder}, and {free / 1e9:.1f} GB are free",
+            "choose another folder with --work, or fewer --entries",
+        )
+    corpus = Corpus()
+    transcript, built = _build(corpus, plan(entries), folder, progress)
+    single = built.folder
+    if built.entries > transcript.entries:
+        single = os.path.join(folder, "single")
+        index(single, transcript.file)
+    return Prepared(
+        folder=folder,
+        corpus=corpus,
+        transcript=transcript,
+        texts=tuple(read_texts(transcript.file)),
+        single=single,
+        built=built,
+    )
+
+
+def default_config() -> Config:
+    """The configuration without anything of the user's own."""
+    return Config(settings=tuple(Setting(key=option.key, value=option.default, source="default") for option in OPTIONS))
+
+
+def index(store: str, file: str) -> None:
+    """Builds a store of one transcript.
+
+    Raises:
+        OperationError: it could not be indexed.
+    """
+    with Engine.open(store, default_config()) as engine:
+        (report,) = engine.index(file).sessions
+    if report.error is not None:
+        raise OperationError(report.error, "report this as a fault of aforesaid")
+
+
+def read_texts(file: str) -> Iterator[Text]:
+    """What of a transcript the product makes searchable; row n is the n-th line after the header."""
+    with open(file, "rb") as source:
+        yield from _texts(source.read(), file, 2)
+
+
+def tail_texts(lines: bytes, file: str, first: int) -> list[Text]:
+    """The same for lines that were added to a transcript, the first of which becomes row `first`."""
+    return list(_texts(lines, file, 1 - first))
+
+
+def _texts(content: bytes, file: str, offset: int) -> Iterator[Text]:
+    for item in READERS[0].read(BytesIO(content), file, None):
+        if isinstance(item, Entry) and item.automatic and item.text:
+            yield Text(item.source.line - offset, item.id, item.role, item.timestamp, item.text)
+
+
+def folder_size(folder: str) -> int:
+    """Bytes of all files in a folder."""
+    return sum(os.stat(os.path.join(parent, name)).st_size for parent, _, names in os.walk(folder) for name in names)
+
+
+def discard(path: str) -> None:
+    """Removes a folder, or a database with its companions, if it is there."""
+    if os.path.isdir(path):
+        shutil.rmtree(path)
+    for suffix in ("", "-wal", "-shm"):
+        if os.path.exists(path + suffix):
+            os.unlink(path + suffix)
+
+
+class Worker:
+    """The child process that indexes; use it as a context manager."""
+
+    def __init__(self, store: str) -> None:
+        """Starts it on a store."""
+        self._process = subprocess.Popen(  # noqa: S603 - ourselves
+            [sys.executable, "-m", "aforesaid.cli.bench.worker", store],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            encoding="utf-8",
+        )
+
+    def send(self, file: str) -> None:
+        """Tells it to index a transcript."""
+        print(file, file=self._process.stdin, flush=True)
+
+    def receive(self) -> int | None:
+        """Waits until the transcript is indexed.
+
+        Returns:
+            The peak of its memory above idle so far, in bytes, or None.
+
+        Raises:
+            OperationError: it failed.
+        """
+        line = next(iter(self._process.stdout or ()), None)
+        answer = Progressed(error="it died") if line is None else msgspec.json.decode(line, type=Progressed)
+        if answer.error is not None:
+            raise OperationError(f"the indexing process failed: {answer.error}", "report this as a fault of aforesaid")
+        return answer.peak
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._process.communicate()
+
+
+def _build(corpus: Corpus, sizes: Sequence[int], folder: str, progress: Progress | None) -> tuple[Transcript, Built]:
+    """Indexes all sessions of a corpus; keeps the transcript of the first one."""
+    store = os.path.join(folder, "all")
+    kept: list[Transcript] = []
+    waiting: Transcript | None = None
+    first_peak: int | None = None
+    peak: int | None = None
+    entries = text_bytes = 0
+    with Worker(store) as worker:
+        for number in range(len(sizes) + 1):
+            transcript = corpus.write(folder, number, sizes[number]) if number < len(sizes) else None
+            if waiting is not None:
+                peak = worker.receive()
+                entries += waiting.entries
+                text_bytes += waiting.text_bytes
+                if progress is not None:
+                    size = os.stat(waiting.file).st_size // waiting.entries
+                    progress(entries * size, sum(sizes) * size)
+                if number == 1:
+                    kept.append(waiting)
+                    first_peak = peak
+                else:
+                    os.unlink(waiting.file)
+            if transcript is not None:
+                worker.send(transcript.file)
+            waiting = transcript
+    built = Built(
+        folder=store,
+        entries=entries,
+        text_bytes=text_bytes,
+        store_bytes=folder_size(store),
+        first_peak=first_peak,
+        peak=peak,
+    )
+    return kept[0], built
+
+
+@contextmanager
+def working_folder(parent: str | None) -> Iterator[str]:
+    """A folder for everything that is made, removed at the end."""
+    import tempfile  # late: only here
+
+    if parent is not None:
+        os.makedirs(parent, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix="aforesaid-bench-", dir=parent, ignore_cleanup_errors=True) as folder:
+        yield folder

@@ -1,0 +1,115 @@
+"""The command in this process, on corpora that are too small to say anything about speed."""
+
+from __future__ import annotations
+
+import json
+from argparse import ArgumentParser
+from typing import TYPE_CHECKING
+
+import pytest
+
+from aforesaid.cli import bench
+from aforesaid.cli.arguments import Options
+from aforesaid.cli.bench import build, setting, start
+from aforesaid.cli.bench.rows import Attempt, Row, Target, judge, unmeasured
+from aforesaid.errors import BadArgument, OperationError
+from aforesaid.storage.sqlite import open_store
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def run(*arguments: str, json: bool = False, verbose: bool = False) -> int:
+    parser = ArgumentParser()
+    bench.add_arguments(parser)
+    return bench.run(parser.parse_args(arguments), Options(json=json, verbose=verbose))
+
+
+@pytest.fixture
+def small(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Sessions and files count as large when they are not."""
+    monkeypatch.setattr("aforesaid.cli.bench.corpus.SESSION_ENTRIES", 200)
+    monkeypatch.setattr(build, "_LARGE_FROM", 400)
+    monkeypatch.setattr(build, "_LARGE_ENTRIES", 600)
+    monkeypatch.setattr(build, "_LARGE_FILE", 400_000)
+
+
+@pytest.fixture
+def no_starts(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(start, "measure", lambda *_: [])
+
+
+@pytest.mark.usefixtures("small", "no_starts")
+def test_a_large_corpus_brings_the_rows_that_a_small_one_has_not(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    status = run("retrieve", "--entries", "450", "--rounds", "1", "--work", str(tmp_path), json=True)
+    printed = capsys.readouterr()
+    rows = {row["name"]: row for row in json.loads(printed.out)["rows"]}
+    assert rows["p95, all sessions stored / one stored"]["ratio"] > 0
+    assert rows["results that differ between run filter and join"]["met"] is True
+    if rows["peak memory, whole build"]["met"] is not None:
+        assert 0 < rows["peak memory, small file"]["figure"] <= rows["peak memory, whole build"]["figure"] < 300
+        assert rows["peak memory, large file / its size"]["figure"] > 0
+    assert status == int(any(row["met"] is False for row in rows.values()))
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.usefixtures("no_starts")
+def test_a_system_that_tells_no_memory_leaves_those_rows_without_a_verdict(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(setting.Worker, "receive", _receive_without_memory)
+    run("build", "--entries", "100", "--rounds", "1", "--work", str(tmp_path))
+    line = next(line for line in capsys.readouterr().out.splitlines() if line.startswith("peak memory, small file"))
+    assert "does not tell" in line
+    assert "met" not in line.split()
+
+
+def _receive_without_memory(worker: setting.Worker) -> None:
+    assert worker._process.stdout is not None
+    worker._process.stdout.readline()
+
+
+@pytest.mark.parametrize(("met", "status"), [(True, 0), (False, 1), (None, 0)])
+def test_the_exit_status_is_about_missed_bounds_only(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], met: bool | None, status: int
+) -> None:
+    target = Target(name="a row", unit="ms", times=2)
+    row = unmeasured(target, "why") if met is None else judge(target, lambda: Attempt(1.0 if met else 3.0, 1.0))
+
+    def measure(subject: str, entries: int, rounds: int, work: str | None) -> list[Row]:
+        assert (subject, entries, rounds, work) == ("retrieve", 8_000, 5, None)
+        return [row]
+
+    monkeypatch.setattr(bench, "measure", measure)
+    assert run("retrieve") == status
+    printed = capsys.readouterr()
+    assert "a row" in printed.out
+    assert printed.err.startswith("error[gate-missed]: 1 of 1 bounds missed: a row") == (met is False)
+
+
+@pytest.mark.parametrize("arguments", [("--entries", "99"), ("--entries", "-5"), ("--rounds", "0")])
+def test_numbers_out_of_range_are_refused(arguments: tuple[str, str]) -> None:
+    with pytest.raises(BadArgument):
+        run("retrieve", *arguments)
+
+
+def test_starts_are_compared_with_a_bare_interpreter(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(start, "_PAIRS", 1)
+    prepared = setting.prepare(100, str(tmp_path))
+    version, retrieve = start.measure(prepared.single, prepared.transcript.file, str(tmp_path))
+    for row in (version, retrieve):
+        assert row.floor is not None
+        assert row.figure is not None
+        assert row.figure > row.floor > 0
+
+
+def test_a_sync_that_misses_entries_is_no_measurement(tmp_path: Path) -> None:
+    prepared = setting.prepare(100, str(tmp_path))
+    with build._counting_commits() as commits:
+        store = open_store(prepared.single)
+        with pytest.raises(OperationError, match="added 0 entries"):
+            build._synchronise(store, prepared.transcript.file)
+        store.close()
+    assert commits == []
