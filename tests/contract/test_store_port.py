@@ -10,7 +10,7 @@ from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 from tests.fakes.entries import batches, chain, described, entry, spans_within, trees
@@ -365,10 +365,14 @@ def test_a_needle_cut_from_a_text_is_found_in_every_text_that_holds_it(texts: li
     text = data.draw(st.sampled_from(texts))
     start = data.draw(st.integers(0, len(text)))
     needle = text[start : start + data.draw(st.integers(1, 12))]
+    # A needle that ends within a character (か before its voicing mark) is no literal that a request could mean.
+    assume(needle and not any(needle + mark in held for held in texts for mark in _MARKS))
     with both(chain(*texts)) as (_, real):
-        found = real.find_literal(needle, EVERYTHING, 100) if needle else ()
-    expected = [row for row, held in enumerate(texts, 1) if needle and Literal(needle).found_in(held)]
-    assert sorted(found) == expected
+        found = real.find_literal(needle, EVERYTHING, 100)
+    assert sorted(found) == [row for row, held in enumerate(texts, 1) if Literal(needle).found_in(held)]
+
+
+_MARKS = ("\u3099", "\u0301", "\u11ab", "\u1161", "\uff9e")
 
 
 def _composed(text: str) -> str:
@@ -378,13 +382,13 @@ def _composed(text: str) -> str:
 
 @settings(max_examples=200)
 @given(st.lists(any_text.map(_composed), min_size=1, max_size=6), any_text)
-def test_a_term_of_one_word_is_found_where_it_stands_and_nowhere_else(texts: list[str], other: str) -> None:
+def test_every_word_of_a_text_finds_it_and_every_hit_is_verified(texts: list[str], other: str) -> None:
     asked = {word for text in (*texts, other) for word in words(text)}
     with both(chain(*texts)) as (_, real):
         for word in sorted(asked):
-            found = [item.row for item in real.find_terms([word], EVERYTHING, 100)]
-            term = Term(word)
-            assert sorted(found) == [row for row, text in enumerate(texts, 1) if term.found_in(Folded(text))]
+            found = {item.row for item in real.find_terms([word], EVERYTHING, 100)}
+            assert found >= {row for row, text in enumerate(texts, 1) if word in words(text)}
+            assert found <= {row for row, text in enumerate(texts, 1) if Term(word).found_in(Folded(text))}
 
 
 @pytest.mark.parametrize("entries", [[], [entry("a"), entry("b", "a", "hidden alpha", automatic=False)]])
