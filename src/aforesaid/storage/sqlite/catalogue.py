@@ -137,7 +137,7 @@ class Catalogue:
 
     def _open(self) -> Database | None:
         if self._database is not None:
-            if self._database.current:
+            if self._database.lasting:
                 return self._database
             self.close()
         if not self._writable:

@@ -34,20 +34,32 @@ Identity = tuple[int, int]
 
 
 class Database:
-    """An open connection, and which file it is a connection to."""
+    """An open connection, and which file it is a connection to.
 
-    __slots__ = ("connection", "identity", "path", "writable")
+    Attributes:
+        path: where the file was opened.
+        connection: to it.
+        identity: device and inode of the file.
+        watched: whether SQLite notices what other processes write. If not, the connection serves one use only.
+    """
 
-    def __init__(self, path: str, connection: apsw.Connection, identity: Identity, *, writable: bool) -> None:
+    __slots__ = ("connection", "identity", "path", "watched")
+
+    def __init__(self, path: str, connection: apsw.Connection, identity: Identity, *, watched: bool = True) -> None:
         self.path = path
         self.connection = connection
         self.identity = identity
-        self.writable = writable
+        self.watched = watched
 
     @property
     def current(self) -> bool:
         """Whether the path still leads to the file that was opened; another process may have removed it."""
         return identify(self.path) == self.identity
+
+    @property
+    def lasting(self) -> bool:
+        """Whether the connection can be used again."""
+        return self.watched and self.current
 
     def close(self) -> None:
         """Gives the file back. Never raises: what was committed is safe, and the rest does not matter."""
@@ -109,7 +121,7 @@ def _open_writable(path: str, identity: Identity, timeout_ms: int) -> Database:
     except BaseException:
         connection.close(force=True)
         raise
-    return Database(path, connection, identity, writable=True)
+    return Database(path, connection, identity)
 
 
 def _open_readable(path: str, identity: Identity, timeout_ms: int) -> Database:
@@ -133,7 +145,7 @@ def _open_readable(path: str, identity: Identity, timeout_ms: int) -> Database:
             connection.close(force=True)
             raise
         else:
-            return Database(path, connection, identity, writable=False)
+            return Database(path, connection, identity, watched=options == "?mode=ro")
     raise AssertionError  # the second way returns or raises
 
 
@@ -182,6 +194,7 @@ def folder_lock(path: str, *, exclusive: bool, timeout_ms: int) -> Iterator[None
         yield
         return
 
+    os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     kind = fcntl.LOCK_EX if exclusive else fcntl.LOCK_SH
 

@@ -11,17 +11,19 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
+import apsw
+
 from aforesaid.errors import StoreTooNew
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    import apsw
-
     Step = Callable[[apsw.Connection], None]
 
 PROJECTION = 1
 """Grows whenever `text.feed`, `text.digest` or `tokens.estimate` give other results."""
+
+_PLAUSIBLE = 10_000
 
 _SHARD_1 = """
 CREATE TABLE shard(
@@ -114,7 +116,10 @@ def check(found: int, steps: Sequence[Step], path: str) -> bool:
 
     Raises:
         StoreTooNew: a newer program wrote it.
+        apsw.CorruptError: no program ever will.
     """
+    if not 0 <= found <= _PLAUSIBLE:
+        raise apsw.CorruptError(f"schema {found}")
     if found > len(steps):
         raise StoreTooNew(f"{path} was written by a newer version (schema {found})", "update aforesaid")
     return found < len(steps)

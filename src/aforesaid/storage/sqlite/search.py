@@ -94,7 +94,7 @@ def rank(shard: Shard, phrases: Sequence[str], spans: Sequence[Span], limit: int
     if not phrases or not spans or limit <= 0:
         return ()
     match = " OR ".join(phrases)
-    condition, bounds = within(shard, "rowid", spans)
+    condition, bounds = within(shard, "search.rowid", spans)
     statement = _RANKED.format(within=condition)
     connection = shard.database.connection
     wanted = limit + BEYOND
@@ -131,7 +131,7 @@ def count(shard: Shard, phrases: Sequence[str], spans: Sequence[Span]) -> int:
     """How many rows hold one of the phrases."""
     if not phrases or not spans:
         return 0
-    condition, bounds = within(shard, "rowid", spans)
+    condition, bounds = within(shard, "search.rowid", spans)
     found = shard.database.connection.execute(_COUNTED.format(within=condition), (" OR ".join(phrases), *bounds))
     return int(found.get)
 
@@ -145,7 +145,7 @@ def _proposals(shard: Shard, literal: Literal, spans: Sequence[Span]) -> apsw.Cu
         whole = len(tokens) <= PHRASE
         match = "body:" + phrase(tokens[:PHRASE], open_ended=whole and literal.open_ended)
         return connection.execute(_PROPOSED.format(within=condition), (match, *bounds))
-    condition, bounds = within(shard, "row", spans)
+    condition, bounds = within(shard, "entry.row", spans)
     return connection.execute(_SCANNED.format(within=condition), (*bounds, to_bytes(literal.needle)))
 
 

@@ -23,19 +23,18 @@ _EMPTY = "DELETE FROM temp.span"
 _FILL = "INSERT INTO temp.span(first, last) VALUES (?, ?)"
 
 
-def within(shard: Shard, column: str, spans: Sequence[Span], *, inline: int = INLINE) -> tuple[str, tuple[int, ...]]:
+def within(shard: Shard, column: str, spans: Sequence[Span]) -> tuple[str, tuple[int, ...]]:
     """The condition that a row stands in one of the spans, and its bindings.
 
     Args:
         shard: where it will run; its temporary table is filled if that is needed.
-        column: the row column, as the statement names it.
+        column: the row column with its table's name: the temporary table has a `rowid` too.
         spans: at least one; disjoint, in any order.
-        inline: the largest number of spans that is spelled out.
     """
     low, high = min(first for first, _ in spans), max(last for _, last in spans)
     if len(spans) == 1:
         return f"{column} BETWEEN ? AND ?", (low, high)
-    if len(spans) <= inline:
+    if len(spans) <= INLINE:
         each = " OR ".join([f"+{column} BETWEEN ? AND ?"] * len(spans))
         return f"{column} BETWEEN ? AND ? AND ({each})", (low, high, *(bound for span in spans for bound in span))
     _load(shard, spans)

@@ -84,7 +84,8 @@ class SqliteStore:
         self.writable = _may_write(folder) and _may_write(self._sessions) and _may_write(path)
         self._catalogue = Catalogue(path, self._lock, writable=self.writable, timeout_ms=busy_timeout_ms)
         self._idle: list[Shard] = []
-        self._damaged: set[str] = set()
+        self._unmarked: set[str] = set()
+        self._behind: dict[str, tuple[Session, bytes]] = {}
         self._closed = False
 
     def sessions(self, *, host: str | None = None, cwd: str | None = None) -> tuple[Session, ...]:
@@ -157,10 +158,12 @@ class SqliteStore:
     def status(self) -> StoreStatus:
         """Health and size; opens every session file, so the time that it takes grows with their number."""
         sessions = entries = 0
+        damaged: list[str] = []
         for key in self._keys():
             try:
                 session = self._session(key)
             except StoreCorrupt:
+                damaged.append(key)
                 continue
             if session is not None:
                 sessions += 1
@@ -173,12 +176,14 @@ class SqliteStore:
             sessions=sessions,
             entries=entries,
             bytes=self._size(),
-            damaged=tuple(sorted(self._damaged)),
+            damaged=tuple(damaged),
         )
 
     def close(self) -> None:
         """Gives back all files."""
         self._closed = True
+        for session, incarnation in tuple(self._behind.values()):
+            self._take_over(session, incarnation)
         for shard in self._idle:
             shard.close()
         self._idle.clear()
@@ -235,7 +240,9 @@ class SqliteStore:
         try:
             self._catalogue.put(session, incarnation)
         except (StoreBusy, StoreFull, StoreReadOnly):
-            return
+            self._behind[session.key] = (session, incarnation)
+        else:
+            self._behind.pop(session.key, None)
 
     # --- which files are open ---------------------------------------------------------------------------------------
 
@@ -246,8 +253,7 @@ class SqliteStore:
         """An open file for reading; None if there is no such session."""
         if self._closed:
             raise StoreError("the store was closed", "open it again")
-        if key in self._damaged or os.path.exists(self._marker(key)):
-            self._damaged.add(key)
+        if self._is_damaged(key):
             raise StoreCorrupt(f"{self._path(key)} is damaged", "index the session again, or run `aforesaid rebuild`")
         shard = self._kept(key)
         if shard is None and os.path.exists(self._path(key)):
@@ -269,7 +275,7 @@ class SqliteStore:
         for shard in reversed(self._idle):
             if shard.key == key:
                 self._idle.remove(shard)
-                if shard.database.current:
+                if shard.database.lasting:
                     return shard
                 shard.close()
                 return self._kept(key)
@@ -314,7 +320,7 @@ class SqliteStore:
         """A file in a write transaction; made if there is none, and anew if it is damaged."""
         if self._closed:
             raise StoreError("the store was closed", "open it again")
-        if key in self._damaged or os.path.exists(self._marker(key)):
+        if self._is_damaged(key):
             self._discard(key, None, damaged=True)
         while True:
             with self._watched(key, writing=True):
@@ -349,7 +355,7 @@ class SqliteStore:
         except UNREADABLE:
             shard.close()
             return
-        if self._closed or not shard.ready:
+        if self._closed or not shard.ready or not shard.database.watched:
             shard.close()
             return
         self._idle.append(shard)
@@ -376,13 +382,15 @@ class SqliteStore:
 
     def _mark_damaged(self, key: str) -> None:
         """Remembers, for other processes too, that the file is to be begun anew."""
-        self._damaged.add(key)
         if not self.writable:
             return
         try:
             os.close(os.open(self._marker(key), os.O_WRONLY | os.O_CREAT, 0o600))
         except OSError:
-            return  # the next process will find out by itself
+            self._unmarked.add(key)  # the next process will find out by itself
+
+    def _is_damaged(self, key: str) -> bool:
+        return key in self._unmarked or os.path.exists(self._marker(key))
 
     def _discard(self, key: str, holder: Shard | None, *, damaged: bool = False) -> None:
         """Unlinks a session's file.
@@ -401,13 +409,13 @@ class SqliteStore:
             translated(self._path(key), writing=True),
             folder_lock(self._lock, exclusive=True, timeout_ms=self._timeout_ms),
         ):
-            if not damaged or os.path.exists(self._marker(key)):
+            if not damaged or self._is_damaged(key):
                 remove_database(self._path(key))
             if os.path.exists(self._marker(key)):
                 os.unlink(self._marker(key))
         if holder is not None:
             holder.close()
-        self._damaged.discard(key)
+        self._unmarked.discard(key)
 
     def _size(self) -> int:
         """Bytes of all files of the store."""
