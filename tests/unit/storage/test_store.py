@@ -82,6 +82,12 @@ def test_a_session_is_one_file_named_after_the_path_of_its_transcript(store: Sql
     assert names(folder) == {"lock", "catalogue.db", f"{saved.key}.db"}
 
 
+@pytest.mark.skipif(os.name == "nt", reason="paths look different there")
+def test_keys_are_the_same_in_every_process_and_version() -> None:
+    assert key_of("/home/dev/é.jsonl") == "0c9a2002b053b8ad884dc52a16742ce6"
+    assert key_of("/home/dev/\udc80.jsonl") != key_of("/home/dev/?.jsonl")
+
+
 @pytest.mark.skipif(os.name == "nt", reason="Windows has no modes")
 def test_folders_and_files_are_the_users_own_whatever_the_umask(tmp_path: Path) -> None:
     before = os.umask(0)
