@@ -162,13 +162,15 @@ _FIRST_WORD: Final = _FOLDED_TITLE.split()[0]
 
 def _titles(text: str) -> list[int]:
     """Where the title of the frame begins in a text, in whatever disguise."""
-    table = {ord(character): _undisguise(character) for character in set(text)}
-    if _FIRST_WORD not in text.translate(table):
+    if text.isascii():
+        if _FIRST_WORD not in text.lower():
+            return []
+    elif _FIRST_WORD not in text.translate(_UNDISGUISED):
         return []
     folded: list[str] = []
     origins: list[int] = []
     for index, character in enumerate(text):
-        plain = table[ord(character)]
+        plain = _UNDISGUISED[ord(character)]
         if plain.isspace() and folded and folded[-1] == " ":
             continue
         folded += plain
@@ -189,6 +191,16 @@ def _undisguise(character: str) -> str:
     plain = unicodedata.normalize("NFKC", character).casefold()
     return " " if plain.isspace() else plain
 
+
+class _Undisguised(dict[int, str]):
+    """Code point to how it reads, filled as characters are met."""
+
+    def __missing__(self, point: int) -> str:
+        plain = self[point] = _undisguise(chr(point))
+        return plain
+
+
+_UNDISGUISED: Final = _Undisguised()
 
 # Default-ignorable characters that are no format characters: joiners, fillers, variation selectors.
 _INVISIBLE: Final = frozenset(

@@ -62,7 +62,7 @@ class Literal:
 
     def found_in(self, text: str) -> bool:
         """Whether the text holds the needle."""
-        return next(self.places(text), None) is not None
+        return self.needle in text and next(self.places(text), None) is not None
 
     @property
     def tokens(self) -> tuple[str, ...]:
@@ -88,18 +88,21 @@ class Literal:
 
 
 class Folded:
-    """A text with its lookup form and the way back."""
+    """A text with its lookup form and the way back, which is only made when it is asked for."""
 
     __slots__ = ("_offsets", "folded", "original")
 
     def __init__(self, text: str) -> None:
         """Folds the text once for any number of terms."""
         self.original = text
-        self.folded, self._offsets = _text.fold_with_offsets(text)
+        self.folded = _text.fold(text)
+        self._offsets: list[int] | bool | None = False
 
     def origin(self, index: int) -> int:
         """The offset in the original text of a character of the folded one."""
-        return index if self._offsets is None else self._offsets[index]
+        if self._offsets is False:
+            self._offsets = _text.fold_with_offsets(self.original)[1]
+        return self._offsets[index] if isinstance(self._offsets, list) else index
 
 
 class Term:
@@ -128,6 +131,17 @@ class Term:
 
     def places(self, text: Folded) -> Iterator[tuple[int, int]]:
         """Start and end of each occurrence in the original text, in order, without overlap."""
+        for start, end in self._occurrences(text):
+            yield text.origin(start), text.origin(end)
+
+    def found_in(self, text: Folded) -> bool:
+        """Whether the text holds the term."""
+        if not self._words or self._words[0] not in text.folded:
+            return False
+        return next(self._occurrences(text), None) is not None
+
+    def _occurrences(self, text: Folded) -> Iterator[tuple[int, int]]:
+        """Start and end of each occurrence in the folded text."""
         if not self._words:
             return
         folded, first = text.folded, self._words[0]
@@ -137,12 +151,8 @@ class Term:
             if end is None:
                 start = folded.find(first, start + 1)
             else:
-                yield text.origin(start), text.origin(end)
+                yield start, end
                 start = folded.find(first, end)
-
-    def found_in(self, text: Folded) -> bool:
-        """Whether the text holds the term."""
-        return next(self.places(text), None) is not None
 
     def _end(self, text: Folded, start: int) -> int | None:
         """Where an occurrence that begins at `start` ends, or None if none begins there."""
@@ -168,7 +178,7 @@ def _free(text: Folded, index: int) -> bool:
     if index == 0 or index == len(folded):
         return True
     left, right = folded[index - 1], folded[index]
-    if not (_text.is_word(left) and _text.is_word(right)):
+    if not (left.isalnum() or _text.is_word(left)) or not (right.isalnum() or _text.is_word(right)):
         return True
     if _text.is_unspaced(left) or _text.is_unspaced(right):
         # Inside a run every place is free; at its edge the other script begins or ends.

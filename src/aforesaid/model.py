@@ -25,7 +25,7 @@ Span = tuple[int, int]
 # --- sessions and entries -------------------------------------------------------------------------------------------
 
 
-class Source(Struct, frozen=True, kw_only=True):
+class Source(Struct, frozen=True, kw_only=True, gc=False):
     """Where an entry's raw line stands in its transcript.
 
     Attributes:
@@ -246,7 +246,7 @@ class StoredEntry(Struct, frozen=True, kw_only=True):
 # --- lineage --------------------------------------------------------------------------------------------------------
 
 
-class Run(Struct, frozen=True, kw_only=True):
+class Run(Struct, frozen=True, kw_only=True, gc=False):
     """A longest stretch of rows in which each row's parent is the row before it.
 
     Attributes:
@@ -326,7 +326,7 @@ class Query(Struct, frozen=True, kw_only=True):
         return not (self.identifiers or self.phrases or self.terms)
 
 
-class TermRow(Struct, frozen=True, kw_only=True):
+class TermRow(Struct, frozen=True, kw_only=True, gc=False):
     """A row that the full-text search found: lower `score` (SQLite's sign convention) is better."""
 
     row: int
@@ -355,7 +355,7 @@ class Matched(Struct, frozen=True, kw_only=True):
     terms: tuple[str, ...] = ()
 
 
-class ScorePart(Struct, frozen=True, kw_only=True):
+class ScorePart(Struct, frozen=True, kw_only=True, gc=False):
     """One named addend of a score, rounded to four decimals."""
 
     name: str
@@ -382,7 +382,7 @@ class Ranked(Struct, frozen=True, kw_only=True):
     reason: str
 
 
-class Window(Struct, frozen=True, kw_only=True):
+class Window(Struct, frozen=True, kw_only=True, gc=False):
     """A verbatim piece of an entry's text: code points `start` to `end` (exclusive)."""
 
     start: int

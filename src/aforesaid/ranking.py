@@ -60,40 +60,53 @@ def rank(candidates: Iterable[tuple[Candidate, Matched]], query: Query, length: 
 def score(candidate: Candidate, matched: Matched, query: Query, length: int) -> Ranked:
     """One candidate with its tier, its score and the addends of it."""
     entry = candidate.entry
-    topics = len({*matched.identifiers, *matched.phrases, *matched.terms})
+    identifiers = matched.identifiers
+    topics = len({*identifiers, *matched.phrases, *matched.terms})
     files, symbols, errors = (
-        len(set(matched.identifiers) & set(named)) for named in (query.files, query.symbols, query.errors)
+        (
+            sum(item in query.files for item in identifiers),
+            sum(item in query.symbols for item in identifiers),
+            sum(item in query.errors for item in identifiers),
+        )
+        if identifiers
+        else (0, 0, 0)
     )
-    tier: Tier = "identifier" if matched.identifiers else "phrase" if matched.phrases else "other"
-    named_parts = {
-        "identifier": IDENTIFIER if tier == "identifier" else 0.0,
-        "phrase": PHRASE if tier == "phrase" else 0.0,
-        "fts": FULL_TEXT + _order(candidate.order) if tier == "other" else 0.0,
-        "extraTerms": EXTRA_TERM * min(EXTRA_TERMS, topics - 1),
-        "branch": BRANCH,
-        "file": SAME_FILE * files,
-        "symbol": SAME_SYMBOL * symbols,
-        "error": SAME_ERROR * errors,
-        "authority": AUTHORITY.get(entry.role, 0.0),
-        "recency": RECENCY * candidate.position / max(1, length - 1),
-        "tokens": -TOKENS * min(1.0, entry.tokens / TOKENS_FULL),
-    }
-    parts = tuple(ScorePart(name=name, value=round(value, 4)) for name, value in named_parts.items() if round(value, 4))
-    counts = {
-        "identifier": len(matched.identifiers),
-        "phrase": len(matched.phrases),
-        "terms": len(matched.terms),
-        "same-file": files,
-        "same-symbol": symbols,
-        "same-error": errors,
-    }
-    reasons = [f"{code}:{count}" for code, count in counts.items() if count]
+    tier: Tier = "identifier" if identifiers else "phrase" if matched.phrases else "other"
+    parts = tuple(
+        ScorePart(name=name, value=rounded)
+        for name, value in (
+            ("identifier", IDENTIFIER if tier == "identifier" else 0.0),
+            ("phrase", PHRASE if tier == "phrase" else 0.0),
+            ("fts", FULL_TEXT + _order(candidate.order) if tier == "other" else 0.0),
+            ("extraTerms", EXTRA_TERM * min(EXTRA_TERMS, topics - 1)),
+            ("branch", BRANCH),
+            ("file", SAME_FILE * files),
+            ("symbol", SAME_SYMBOL * symbols),
+            ("error", SAME_ERROR * errors),
+            ("authority", AUTHORITY.get(entry.role, 0.0)),
+            ("recency", RECENCY * candidate.position / max(1, length - 1)),
+            ("tokens", -TOKENS * min(1.0, entry.tokens / TOKENS_FULL)),
+        )
+        if value and (rounded := round(value, 4))
+    )
+    reasons = [
+        f"{code}:{count}"
+        for code, count in (
+            ("identifier", len(identifiers)),
+            ("phrase", len(matched.phrases)),
+            ("terms", len(matched.terms)),
+            ("same-file", files),
+            ("same-symbol", symbols),
+            ("same-error", errors),
+        )
+        if count
+    ]
     if entry.role in AUTHORITY:
         reasons.append(entry.role)
     return Ranked(
         candidate=candidate,
         tier=tier,
-        score=round(fsum(part.value for part in parts), 4),
+        score=round(fsum([part.value for part in parts]), 4),
         parts=parts,
         matched=matched,
         reason=";".join(reasons),

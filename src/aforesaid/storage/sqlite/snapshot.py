@@ -40,9 +40,9 @@ _ROW = "SELECT row FROM entry WHERE id = ?"
 _COLUMNS = (
     "row, id, kind, role, flags, timestamp, line, offset, length, sha256, digest, tokens, redacted, extra, parts, text"
 )
-_ENTRY = f"SELECT {_COLUMNS} FROM entry WHERE row = ?"
+_ENTRIES = f"SELECT {_COLUMNS} FROM entry WHERE row IN (SELECT value FROM json_each(?))"
 _REQUEST = f"SELECT max(row) FROM entry WHERE flags & {REQUEST} AND row BETWEEN ? AND ?"
-_DIGEST = "SELECT row FROM entry WHERE digest = ?"
+_DIGESTS = "SELECT digest, row FROM entry WHERE digest IN (SELECT unhex(value) FROM json_each(?))"
 _NOTHING = Extra()
 
 
@@ -91,8 +91,11 @@ class ShardSnapshot:
     def entries(self, rows: Sequence[int]) -> tuple[StoredEntry, ...]:
         """The entries of these rows, in the given order."""
         with self._reading():
-            found = [self._connection.execute(_ENTRY, (row,)).fetchone() for row in rows]
-            return tuple(_stored(columns) for columns in found if columns)
+            found = {
+                columns[0]: columns
+                for columns in self._connection.execute(_ENTRIES, (f"[{','.join(map(str, rows))}]",))
+            }
+            return tuple(_stored(found[row]) for row in rows if row in found)
 
     def latest_request(self, spans: Sequence[Span]) -> StoredEntry | None:
         """The last real user message in branch order."""
@@ -107,8 +110,14 @@ class ShardSnapshot:
         """Those of the wanted text digests that some row within the spans carries."""
         ascending = sorted(spans)
         firsts = [first for first, _ in ascending]
+        asked = "[" + ",".join(f'"{digest.hex()}"' for digest in set(wanted)) + "]"
+        carried: set[bytes] = set()
         with self._reading():
-            return frozenset(digest for digest in set(wanted) if self._carried(digest, ascending, firsts))
+            for digest, row in self._connection.execute(_DIGESTS, (asked,)):
+                place = bisect_right(firsts, row) - 1
+                if place >= 0 and row <= ascending[place][1]:
+                    carried.add(digest)
+        return frozenset(carried)
 
     def find_literal(self, needle: str, spans: Sequence[Span], limit: int) -> tuple[int, ...]:
         """Rows that hold the needle literally, latest on the branch first."""
@@ -124,13 +133,6 @@ class ShardSnapshot:
         """How many rows within the spans hold at least one of the terms."""
         with self._searching(TextSearchFailed):
             return search.count(self._shard, search.disjunction(terms), spans)
-
-    def _carried(self, digest: bytes, ascending: Sequence[Span], firsts: Sequence[int]) -> bool:
-        for (row,) in self._connection.execute(_DIGEST, (digest,)):
-            place = bisect_right(firsts, row) - 1
-            if place >= 0 and row <= ascending[place][1]:
-                return True
-        return False
 
     @contextmanager
     def _reading(self) -> Iterator[None]:
