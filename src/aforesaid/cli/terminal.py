@@ -8,6 +8,7 @@ person, and only where the stream is a terminal (`NO_COLOR` and `FORCE_COLOR` co
 from __future__ import annotations
 
 import sys
+from errno import EPIPE
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -66,7 +67,12 @@ def open_console() -> Console:
     """A console on standard output that interprets nothing and wraps nothing that is not shown on a terminal."""
     from rich.console import Console  # late: costs more than a whole retrieval
 
-    console = Console(file=sys.stdout, highlight=False, markup=False, emoji=False)
+    class Screen(Console):
+        def on_broken_pipe(self) -> None:
+            # rich would end the process; `main` knows better what it means.
+            raise BrokenPipeError(EPIPE, "the reader has gone")
+
+    console = Screen(file=sys.stdout, highlight=False, markup=False, emoji=False)
     if not console.is_terminal:
         console.width = _UNBOUNDED
     return console
