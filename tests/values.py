@@ -17,7 +17,6 @@ from aforesaid.model import (
     Ranked,
     Retrieval,
     RetrievalStatus,
-    ScorePart,
     Session,
     Source,
     StoredEntry,
@@ -69,15 +68,9 @@ def make_evidence(
         candidate=Candidate(entry=make_entry(text, **changed), position=3, order=0),
         tier="identifier",
         score=159.25,
-        parts=(
-            ScorePart(name="identifier", value=100.0),
-            ScorePart(name="extraTerms", value=40.0),
-            ScorePart(name="branch", value=15.0),
-            ScorePart(name="authority", value=5.0),
-            ScorePart(name="tokens", value=-0.75),
-        ),
+        addends=(100.0, 0.0, 0.0, 40.0, 15.0, 0.0, 0.0, 0.0, 5.0, 0.0, -0.75),
         matched=matched or Matched(identifiers=("src/db.py",), terms=("src/db.py", "port")),
-        reason="identifier:1;terms:2;same-file:1;assistant",
+        same=(1, 0, 0),
     )
     return Evidence(
         ranked=ranked,

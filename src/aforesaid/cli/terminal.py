@@ -29,19 +29,23 @@ _SHOWN: dict[int, str] = {
     **{point: f"\\x{point:02x}" for point in range(0x80, 0xA0)},
     # Line ends for some readers, and marks that reverse what stands after them.
     **{point: f"\\u{point:04x}" for point in (0x2028, 0x2029, *range(0x202A, 0x202F), *range(0x2066, 0x206A))},
-    **{point: f"\\u{point:04x}" for point in range(0xD800, 0xE000)},
 }
 _SHOWN_IN_LINE = {**_SHOWN, 0x0A: "\u240a", 0x09: " "}
 
 
 def safe(text: str) -> str:
     """A text with everything shown that a terminal would act on; line ends and tabs stay."""
-    return text.translate(_SHOWN)
+    return _encodable(text.translate(_SHOWN))
 
 
 def one_line(text: str) -> str:
     """The same for a text that must stay on its line."""
-    return text.translate(_SHOWN_IN_LINE)
+    return _encodable(text.translate(_SHOWN_IN_LINE))
+
+
+def _encodable(text: str) -> str:
+    """The text with lone surrogates, which no output can hold, shown as well."""
+    return text.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
 def emit(document: dict[str, Any], *, indent: int | None = None) -> None:

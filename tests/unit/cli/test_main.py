@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import io
 import json
 import subprocess
 import sys
@@ -11,7 +12,8 @@ from tests.schemas import check
 from tests.values import STATUS
 
 from aforesaid import __version__
-from aforesaid.cli import COMMANDS, find_command
+from aforesaid.cli import COMMANDS, find_command, main
+from aforesaid.cli.arguments import Options
 from aforesaid.errors import SessionNotFound, StoreFull
 
 if TYPE_CHECKING:
@@ -230,3 +232,34 @@ def test_the_module_runs_as_the_command_does() -> None:
         [sys.executable, "-m", "aforesaid", "--version"], capture_output=True, text=True, check=False, cwd=ROOT
     )
     assert (done.returncode, done.stdout, done.stderr) == (0, f"aforesaid {__version__}\n", "")
+
+
+def test_a_program_without_standard_output_runs_all_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stdout", None)
+    assert main(["--version"]) == 0
+    assert sys.stdout is not None
+    sys.stdout.close()
+
+
+class Full(io.StringIO):
+    def flush(self) -> None:
+        raise OSError(28, "No space left on device")
+
+
+def test_an_output_that_takes_nothing_is_an_error_and_not_two(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys, "stdout", Full())
+    assert main(["--version"]) == 1
+    assert capsys.readouterr().err == (
+        "error[operation-failed]: No space left on device; check permissions, free space and the path\n"
+    )
+    monkeypatch.setattr(sys, "stderr", Full())
+    assert main(["--version"]) == 1
+
+
+def test_the_engine_gets_store_and_configuration(tmp_path: Path) -> None:
+    options = Options(store=str(tmp_path / "store"), settings=("retrieval.maxResults=3",))
+    with options.open_engine() as engine:
+        assert engine.config.integer("retrieval.maxResults") == 3
+        assert engine.status().location == str(tmp_path / "store")

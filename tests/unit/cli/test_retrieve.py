@@ -214,3 +214,34 @@ def test_a_score_is_shown_as_a_sum() -> None:
     assert sum_in_words(make_evidence()) == (
         "159.25 = 100 identifier + 40 extraTerms + 15 branch + 5 authority − 0.75 tokens"
     )
+
+
+def test_a_cut_line_ends_where_it_is_cut_even_if_matches_follow(command: Command, fake: FakeEngine) -> None:
+    text = "port " + "x" * 1000 + " port"
+    fake.answer = make_retrieval(make_evidence(text, matched=Matched(terms=("port",))))
+    (line,) = [line for line in command(*RETRIEVE).out.splitlines() if "│" in line]
+    assert line == f"   │ port {'x' * 235}…"
+
+
+def test_an_excerpt_without_a_match_is_shown_from_its_beginning(command: Command, fake: FakeEngine) -> None:
+    text = "\n".join(f"line {number}" for number in range(40))
+    fake.answer = make_retrieval(make_evidence(text, matched=Matched(terms=("nowhere",))))
+    shown = [line for line in command(*RETRIEVE).out.splitlines() if "│" in line or "⋮" in line]
+    assert shown[0] == "   │ line 0"
+    assert shown[-1] == "   ⋮ 28 lines"
+
+
+def test_what_the_policy_withheld_is_counted(command: Command, fake: FakeEngine) -> None:
+    fake.answer = make_retrieval(
+        in_context_count=0, duplicate_count=0, planner_excluded_count=0, privacy_excluded_count=2
+    )
+    assert command(*RETRIEVE).out.splitlines()[-1].endswith(" Not shown: 2 withheld by the privacy policy.")
+
+
+def test_overlapping_matches_are_marked_once(
+    command: Command, fake: FakeEngine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fake.answer = make_retrieval(make_evidence(matched=Matched(identifiers=("src/db.py",), terms=("db", "src/db.py"))))
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    assert command(*RETRIEVE).out.count("\x1b[1;33m") == 1

@@ -57,6 +57,28 @@ def test_tables_are_never_wrapped_and_have_no_blanks_at_the_end(capsys: pytest.C
     assert capsys.readouterr().out == f" n  file\n 1  {'x' * 300}\n22  数据␛库\n"
 
 
+def test_a_table_on_a_terminal_is_folded_and_not_cut(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    monkeypatch.setenv("COLUMNS", "40")
+    terminal.show_table(("n", "file"), [("1", "x" * 100)])
+    shown = capsys.readouterr().out
+    assert shown.count("x") == 100
+    assert max(map(len, shown.splitlines()[1:])) <= 40
+
+
+def test_a_reader_that_has_gone_is_told_to_the_caller(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Gone(io.StringIO):
+        def write(self, text: str) -> int:
+            raise BrokenPipeError(32, "Broken pipe")
+
+    monkeypatch.setattr(sys, "stdout", Gone())
+    with pytest.raises(BrokenPipeError):
+        terminal.show(["line"])
+
+
 def test_colour_is_forced_and_forbidden_by_the_environment(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
