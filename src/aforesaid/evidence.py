@@ -210,4 +210,6 @@ _INVISIBLE: Final = frozenset(
 
 def _one_line(value: str) -> str:
     """A value of a header line: it comes from a file and must not begin a line of its own."""
+    if value.isprintable():
+        return value
     return "".join(character if character.isprintable() else "\ufffd" for character in value)

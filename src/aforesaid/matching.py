@@ -136,8 +136,20 @@ class Term:
 
     def found_in(self, text: Folded) -> bool:
         """Whether the text holds the term."""
-        if not self._words or self._words[0] not in text.folded:
+        if not self._words:
             return False
+        folded, first = text.folded, self._words[0]
+        start = folded.find(first)
+        if start < 0:
+            return False
+        end = start + len(first)
+        # Most often the first place is a whole word between ASCII characters, and all that is asked for.
+        if (
+            len(self._words) == 1
+            and (start == 0 or (folded[start - 1].isascii() and not folded[start - 1].isalnum()))
+            and (end == len(folded) or (folded[end].isascii() and not folded[end].isalnum()))
+        ):
+            return True
         return next(self._occurrences(text), None) is not None
 
     def _occurrences(self, text: Folded) -> Iterator[tuple[int, int]]:
@@ -204,9 +216,9 @@ class Probe:
         """The identifiers, phrases and terms that the text holds."""
         folded = Folded(text)
         return (
-            tuple(item.needle for item in self._identifiers if item.found_in(text)),
-            tuple(item.needle for item in self._phrases if item.found_in(text)),
-            tuple(item.text for item in self._terms if item.found_in(folded)),
+            tuple([item.needle for item in self._identifiers if item.found_in(text)]) if self._identifiers else (),
+            tuple([item.needle for item in self._phrases if item.found_in(text)]) if self._phrases else (),
+            tuple([item.text for item in self._terms if item.found_in(folded)]),
         )
 
     def places(self, text: str) -> tuple[Place, ...]:

@@ -368,18 +368,48 @@ class Ranked(Struct, frozen=True, kw_only=True):
     Attributes:
         candidate: what was ranked.
         tier: literal identifiers precede literal phrases, which precede everything else.
-        score: sum of the parts; diagnostic only, no probability and no confidence.
-        parts: the addends, those that are zero left out, in the order of the ranking table.
+        score: sum of the addends; diagnostic only, no probability and no confidence.
+        addends: one for each of `PART_NAMES`, rounded to four decimals.
         matched: verified items.
-        reason: `;`-joined codes with counts; never matched text.
+        same: how many of the matched identifiers are files, symbols and errors.
     """
 
     candidate: Candidate
     tier: Tier
     score: float
-    parts: tuple[ScorePart, ...]
+    addends: tuple[float, ...]
     matched: Matched
-    reason: str
+    same: tuple[int, int, int] = (0, 0, 0)
+
+    @property
+    def parts(self) -> tuple[ScorePart, ...]:
+        """The addends that are not zero, with their names, in the order of the ranking table."""
+        return tuple(
+            ScorePart(name=name, value=value) for name, value in zip(PART_NAMES, self.addends, strict=True) if value
+        )
+
+    @property
+    def reason(self) -> str:
+        """What counted, as `;`-joined codes with counts; never matched text."""
+        files, symbols, errors = self.same
+        counts = {
+            "identifier": len(self.matched.identifiers),
+            "phrase": len(self.matched.phrases),
+            "terms": len(self.matched.terms),
+            "same-file": files,
+            "same-symbol": symbols,
+            "same-error": errors,
+        }
+        codes = [f"{code}:{count}" for code, count in counts.items() if count]
+        role = self.candidate.entry.role
+        return ";".join([*codes, role] if role in ("user", "assistant") else codes)
+
+
+PART_NAMES = (
+    *("identifier", "phrase", "fts", "extraTerms", "branch", "file", "symbol", "error", "authority", "recency"),
+    "tokens",
+)
+"""Names of the addends of a score, in the order of the ranking table."""
 
 
 class Window(Struct, frozen=True, kw_only=True, gc=False):

@@ -10,7 +10,7 @@ from __future__ import annotations
 from math import fsum
 from typing import TYPE_CHECKING, Final
 
-from aforesaid.model import Ranked, ScorePart
+from aforesaid.model import Ranked
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -59,58 +59,38 @@ def rank(candidates: Iterable[tuple[Candidate, Matched]], query: Query, length: 
 
 def score(candidate: Candidate, matched: Matched, query: Query, length: int) -> Ranked:
     """One candidate with its tier, its score and the addends of it."""
-    entry = candidate.entry
-    identifiers = matched.identifiers
+    entry, identifiers = candidate.entry, matched.identifiers
+    same = (0, 0, 0)
+    if identifiers:
+        tier: Tier = "identifier"
+        same = (
+            _common(identifiers, query.files),
+            _common(identifiers, query.symbols),
+            _common(identifiers, query.errors),
+        )
+    else:
+        tier = "phrase" if matched.phrases else "other"
     topics = len({*identifiers, *matched.phrases, *matched.terms})
-    files, symbols, errors = (
-        (
-            sum(item in query.files for item in identifiers),
-            sum(item in query.symbols for item in identifiers),
-            sum(item in query.errors for item in identifiers),
-        )
-        if identifiers
-        else (0, 0, 0)
+    addends = (
+        IDENTIFIER if tier == "identifier" else 0.0,
+        PHRASE if tier == "phrase" else 0.0,
+        round(FULL_TEXT + _order(candidate.order), 4) if tier == "other" else 0.0,
+        EXTRA_TERM * min(EXTRA_TERMS, topics - 1),
+        BRANCH,
+        SAME_FILE * same[0],
+        SAME_SYMBOL * same[1],
+        SAME_ERROR * same[2],
+        AUTHORITY.get(entry.role, 0.0),
+        round(RECENCY * candidate.position / max(1, length - 1), 4),
+        round(-TOKENS * min(1.0, entry.tokens / TOKENS_FULL), 4),
     )
-    tier: Tier = "identifier" if identifiers else "phrase" if matched.phrases else "other"
-    parts = tuple(
-        ScorePart(name=name, value=rounded)
-        for name, value in (
-            ("identifier", IDENTIFIER if tier == "identifier" else 0.0),
-            ("phrase", PHRASE if tier == "phrase" else 0.0),
-            ("fts", FULL_TEXT + _order(candidate.order) if tier == "other" else 0.0),
-            ("extraTerms", EXTRA_TERM * min(EXTRA_TERMS, topics - 1)),
-            ("branch", BRANCH),
-            ("file", SAME_FILE * files),
-            ("symbol", SAME_SYMBOL * symbols),
-            ("error", SAME_ERROR * errors),
-            ("authority", AUTHORITY.get(entry.role, 0.0)),
-            ("recency", RECENCY * candidate.position / max(1, length - 1)),
-            ("tokens", -TOKENS * min(1.0, entry.tokens / TOKENS_FULL)),
-        )
-        if value and (rounded := round(value, 4))
-    )
-    reasons = [
-        f"{code}:{count}"
-        for code, count in (
-            ("identifier", len(identifiers)),
-            ("phrase", len(matched.phrases)),
-            ("terms", len(matched.terms)),
-            ("same-file", files),
-            ("same-symbol", symbols),
-            ("same-error", errors),
-        )
-        if count
-    ]
-    if entry.role in AUTHORITY:
-        reasons.append(entry.role)
     return Ranked(
-        candidate=candidate,
-        tier=tier,
-        score=round(fsum([part.value for part in parts]), 4),
-        parts=parts,
-        matched=matched,
-        reason=";".join(reasons),
+        candidate=candidate, tier=tier, score=round(fsum(addends), 4), addends=addends, matched=matched, same=same
     )
+
+
+def _common(items: tuple[str, ...], others: tuple[str, ...]) -> int:
+    return sum(item in others for item in items)
 
 
 def _order(place: int | None) -> float:

@@ -6,7 +6,7 @@ import pytest
 
 from aforesaid import evidence, windows
 from aforesaid.matching import Probe
-from aforesaid.model import Candidate, Matched, Ranked, Source, StoredEntry
+from aforesaid.model import PART_NAMES, Candidate, Matched, Ranked, Source, StoredEntry
 from aforesaid.tokens import estimate
 
 
@@ -19,9 +19,9 @@ def ranked(id_: str, text: str, *, score: float = 187.25, timestamp: str | None 
         candidate=Candidate(entry=entry, position=0, order=0),
         tier="identifier",
         score=score,
-        parts=(),
-        matched=Matched(),
-        reason="identifier:1;terms:3;same-file:1",
+        addends=(0.0,) * len(PART_NAMES),
+        matched=Matched(identifiers=("a",), terms=("b", "c", "d")),
+        same=(1, 0, 0),
     )
 
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from aforesaid.cli.bench.requests import Request
     from aforesaid.model import Span
 
-POOL: Final = 150
+POOL: Final = 80
 """Rows of the OR query. As many as the product's candidates: with fewer the floor would answer a smaller question."""
 LITERALS: Final = 200
 """Rows of each literal query."""
