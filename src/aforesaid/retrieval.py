@@ -13,7 +13,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from aforesaid import evidence, lineage, ranking
-from aforesaid.errors import ExactSearchFailed, LeafUnknown, TextSearchFailed
+from aforesaid.errors import EntryUnknown, ExactSearchFailed, LeafUnknown, TextSearchFailed
 from aforesaid.matching import Probe
 from aforesaid.model import Candidate, Coverage, Diagnostics, Matched, Query, Retrieval
 from aforesaid.query import read_query
@@ -65,7 +65,7 @@ def retrieve(
         options: limits and switches.
 
     Raises:
-        LeafUnknown: the session has no such leaf.
+        LeafUnknown, EntryUnknown: the session has no entry with a given id.
     """
     started = perf_counter()
     branch = find_branch(snapshot, leaf, context_entries)
@@ -114,7 +114,7 @@ def find_branch(snapshot: Snapshot, leaf: str | None, context_entries: Sequence[
     """The branch of a leaf and what the model still sees of it.
 
     Raises:
-        LeafUnknown: the session has no entry with this id.
+        LeafUnknown, EntryUnknown: the session has no entry with a given id.
     """
     tree = snapshot.tree()
     row = tree.tail
@@ -124,11 +124,19 @@ def find_branch(snapshot: Snapshot, leaf: str | None, context_entries: Sequence[
             raise LeafUnknown(f"the session has no entry {leaf!r}", "leave --leaf out to take the session's last entry")
     spans = lineage.trace(tree.runs, row)
     if context_entries is not None:
-        seen = [(seen_row, seen_row) for seen_row in snapshot.rows(context_entries) if seen_row is not None]
-        return lineage.divide(row, spans, seen)
+        return lineage.divide(row, spans, [(seen, seen) for seen in _known_rows(snapshot, context_entries)])
     ids = lineage.named_ids(tree, spans)
     rows = {id_: found for id_, found in zip(ids, snapshot.rows(ids), strict=True) if found is not None}
     return lineage.see(tree, row, rows)
+
+
+def _known_rows(snapshot: Snapshot, ids: Sequence[str]) -> tuple[int, ...]:
+    """The rows of ids that a caller knows; with a wrong one, visible entries would come back as if they were gone."""
+    rows = snapshot.rows(ids)
+    for id_, row in zip(ids, rows, strict=True):
+        if row is None:
+            raise EntryUnknown(f"the session has no entry {id_!r}", "give the ids of entries of this session")
+    return tuple(row for row in rows if row is not None)
 
 
 def cover(session: Session) -> Coverage:

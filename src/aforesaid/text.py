@@ -27,22 +27,19 @@ UNSPACED: Final = (
     "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"  # Han
 )
 """Ranges of the scripts that write without blanks, and of Hangul, for a character class."""
-_RUN = re.compile(f"[{UNSPACED}]+")
+_RUN: Final = f"[{UNSPACED}]+"
 
 # Sequences that have a composed form which Unicode text mixes freely with the sequence: accents, voiced kana, jamo.
-_SEQUENCE = re.compile(
-    "[^\\W_][\u0300-\u036f\u3099\u309a\uff9e\uff9f]+|[\u1100-\u1112][\u1161-\u1175][\u11a8-\u11c2]?",
-    re.DOTALL,
-)
-_SEQUENCE_MARK = re.compile("[\u0300-\u036f\u3099\u309a\uff9e\uff9f\u1161-\u1175]")
+_SEQUENCE: Final = "[^\\W_][\u0300-\u036f\u3099\u309a\uff9e\uff9f]+|[\u1100-\u1112][\u1161-\u1175][\u11a8-\u11c2]?"
+_SEQUENCE_MARK: Final = "[\u0300-\u036f\u3099\u309a\uff9e\uff9f\u1161-\u1175]"
 
-_HUMP = re.compile("(?<=[a-z0-9ß-öø-ÿ])(?=[A-Z][a-z])|(?<=[a-zß-öø-ÿ])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+_HUMP: Final = "(?<=[a-z0-9ß-öø-ÿ])(?=[A-Z][a-z])|(?<=[a-zß-öø-ÿ])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])"
 _LONGEST_HUMPED = 64
 """Longer words are encoded data, not names; their humps mean nothing."""
 
-_TOKEN = re.compile("[0-9a-z\u0080-\U0010ffff]+")
-_LETTERS = re.compile("[^\\W_]+")
-_NOT_ASCII = re.compile("([^\\x00-\\x7f]+)")
+_FOLDED_WORD: Final = "[0-9a-z\u0080-\U0010ffff]+"
+_LETTERS: Final = "[^\\W_]+"
+_NOT_ASCII: Final = "([^\\x00-\\x7f]+)"
 
 
 def _fold_character(character: str) -> str:
@@ -95,7 +92,7 @@ _FEED = _FeedTable()
 
 def _translate(text: str, table: dict[int, str]) -> str:
     """`text.translate(table)`, much faster where most of the text is ASCII, which both tables only lower."""
-    pieces = _NOT_ASCII.split(text)
+    pieces = re.split(_NOT_ASCII, text)
     pieces[::2] = [piece.lower() for piece in pieces[::2]]
     pieces[1::2] = [piece.translate(table) for piece in pieces[1::2]]
     return "".join(pieces)
@@ -113,12 +110,12 @@ def vanishes(character: str) -> bool:
 
 def is_unspaced(character: str) -> bool:
     """Whether a character is of a script whose words are not separated by blanks (Hangul counts as one)."""
-    return not character.isascii() and _RUN.match(character) is not None
+    return not character.isascii() and re.match(_RUN, character) is not None
 
 
 def is_hump(text: str, index: int) -> bool:
     """Whether a part of a camelCase name begins at `index`, inside a word."""
-    return _HUMP.match(text, index) is not None
+    return re.compile(_HUMP).match(text, index) is not None
 
 
 def compose(text: str) -> tuple[str, list[int] | None]:
@@ -127,12 +124,12 @@ def compose(text: str) -> tuple[str, list[int] | None]:
     Returns:
         The text and, if it changed, the original offset of each of its characters plus one for the end.
     """
-    if _SEQUENCE_MARK.search(text) is None:
+    if re.search(_SEQUENCE_MARK, text) is None:
         return text, None
     pieces: list[str] = []
     offsets: list[int] = []
     done = 0
-    for match in _SEQUENCE.finditer(text):
+    for match in re.finditer(_SEQUENCE, text):
         start, end = match.span()
         composed = unicodedata.normalize("NFKC", match.group())
         pieces += (text[done:start], composed)
@@ -193,17 +190,17 @@ def feed(text: str) -> tuple[str, str]:
     else:
         body = _translate(compose(text)[0], _FEED)
         if not body.isascii():
-            body = _RUN.sub(_pairs, body)
+            body = re.sub(_RUN, _pairs, body)
     return body, " ".join(_camel_parts(text))
 
 
 def _camel_parts(text: str) -> dict[str, None]:
     """The folded parts of the camelCase names in a text, in order, once each."""
     parts: dict[str, None] = {}
-    for word in dict.fromkeys(_LETTERS.findall(text)):
-        if word.islower() or word.isupper() or len(word) > _LONGEST_HUMPED or not _HUMP.search(word):
+    for word in dict.fromkeys(re.findall(_LETTERS, text)):
+        if word.islower() or word.isupper() or len(word) > _LONGEST_HUMPED or not re.search(_HUMP, word):
             continue
-        for part in _HUMP.split(word):
+        for part in re.split(_HUMP, word):
             parts.update(dict.fromkeys(tokens(part)))
     return parts
 
@@ -215,7 +212,7 @@ def tokens(text: str) -> tuple[str, ...]:
     very end the last character is left out: there the run may go on in a text that holds it.
     """
     if text.isascii():
-        return tuple(_TOKEN.findall(text.lower()))
+        return tuple(re.findall(_FOLDED_WORD, text.lower()))
     found: list[str] = []
     listed = words(text)
     for place, word in enumerate(listed, 1):
@@ -231,9 +228,9 @@ def tokens(text: str) -> tuple[str, ...]:
 def words(text: str) -> tuple[str, ...]:
     """The folded words of a text in order; runs of unspaced scripts are words of their own."""
     if text.isascii():
-        return tuple(_TOKEN.findall(text.lower()))
+        return tuple(re.findall(_FOLDED_WORD, text.lower()))
     body = _translate(compose(text)[0], _FEED)
-    return tuple(_TOKEN.findall(_RUN.sub(lambda run: f" {run.group()} ", body)))
+    return tuple(re.findall(_FOLDED_WORD, re.sub(_RUN, lambda run: f" {run.group()} ", body)))
 
 
 def normalise(text: str) -> str:

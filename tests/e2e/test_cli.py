@@ -281,6 +281,11 @@ def test_leaf_unknown(desk: Desk, transcript: Path) -> None:
     assert desk.refused("retrieve", "--session", transcript, "--leaf", "nothing") == ("leaf-unknown", 2)
 
 
+def test_an_unknown_context_entry_is_a_wrong_argument(desk: Desk, transcript: Path) -> None:
+    refused = desk.refused("retrieve", "--session", transcript, "--context-entries", "nothing")
+    assert refused == ("entry-unknown", 2)
+
+
 def test_config_unreadable(desk: Desk) -> None:
     assert desk.refused("status", "--config", desk.folder / "none.json") == ("config-unreadable", 2)
     (desk.folder / "broken.json").write_text("{ half")

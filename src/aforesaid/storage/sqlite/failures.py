@@ -57,7 +57,7 @@ def store_error(error: Exception, path: str, *, writing: bool = False) -> StoreE
         return StoreFull(
             f"{path} could not be written: no space ({error})", "free some space or raise storage.maxBytes"
         )
-    return StoreError(f"{path} failed ({error})", "run `aforesaid doctor`")
+    return StoreError(f"{path} failed ({error})", "run `aforesaid status`, then `aforesaid rebuild`")
 
 
 def system_error(error: OSError, path: str) -> StoreError:
