@@ -14,7 +14,14 @@ OWN_TOOLS: Final = frozenset({"history_recall", "history_expand", "history_statu
 _FILE_NAMES: Final = frozenset(
     {"path", "file_path", "filePath", "filename", "fileName", "file", "notebook_path", "target_file"}
 )
-_ENCODED: Final = re.compile("(?:[A-Za-z0-9+/_-]{4}){128,}[A-Za-z0-9+/_=-]{0,4}")
+_DEEPEST: Final = 8
+"""Levels of nesting that get lines of their own; deeper values are shown as JSON."""
+_SHORTEST_ENCODED: Final = 512
+"""Characters; shorter texts are never taken for encoded data."""
+_ENCODED_ALPHABET: Final = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/-_="
+# A line that is encoded is full to the end: the first blank comes only where the line ends.
+_BEGINS_ENCODED: Final = re.compile(r"\s*[A-Za-z0-9+/_-]{60}")
+_LOOKS_RANDOM: Final = re.compile("(?=[^A-Z]*[A-Z])(?=[^a-z]*[a-z])[^0-9]*[0-9]")
 _DATA_URL: Final = re.compile("(;base64,)[A-Za-z0-9+/=_-]{64,}")
 
 
@@ -24,17 +31,21 @@ def is_own(tool: str) -> bool:
 
 
 def render(tool: str, arguments: object) -> str:
-    """A call as text: the tool's name, then a line an argument."""
+    """A call as text: the tool's name, then a line an argument.
+
+    Values that stand in lists and objects get lines of their own under the name of the nearest object; lists of numbers
+    and what is nested very deeply are compact JSON.
+    """
     lines = [tool]
     if isinstance(arguments, dict):
         for name, value in arguments.items():
-            _render(str(name), value, lines)
+            _render(str(name), value, lines, 0)
     elif arguments is not None:
-        _render("arguments", arguments, lines)
+        _render("arguments", arguments, lines, 0)
     return "\n".join(lines)
 
 
-def _render(name: str, value: object, lines: list[str], depth: int = 0) -> None:
+def _render(name: str, value: object, lines: list[str], depth: int) -> None:
     if isinstance(value, str):
         lines.append(f"{name}: {plain(value)}")
     elif isinstance(value, dict) and depth < _DEEPEST:
@@ -44,22 +55,38 @@ def _render(name: str, value: object, lines: list[str], depth: int = 0) -> None:
         for part in value:
             _render(name, part, lines, depth + 1)
     elif value is not None:
-        lines.append(f"{name}: {json.dumps(value, ensure_ascii=False)}")
+        lines.append(f"{name}: {_json(value)}")
 
 
-_DEEPEST: Final = 8
-_SHORTEST_ENCODED: Final = 512
+def _json(value: object) -> str:
+    try:
+        return plain(json.dumps(value, ensure_ascii=False, separators=(",", ":")))
+    except (ValueError, RecursionError):
+        # Numbers of thousands of digits and values nested a thousand deep are nothing that anybody searches.
+        return ""
 
 
 def plain(text: str) -> str:
     """A text without encoded data: empty if it is nothing else, `data:` URLs without their content."""
-    if len(text) >= _SHORTEST_ENCODED and _ENCODED.fullmatch(text.strip()):
+    if len(text) < _SHORTEST_ENCODED:
+        return _DATA_URL.sub(r"\1", text) if ";base64," in text else text
+    if _BEGINS_ENCODED.match(text) and _is_encoded(text):
         return ""
     return _DATA_URL.sub(r"\1", text) if ";base64," in text else text
 
 
+def _is_encoded(text: str) -> bool:
+    """Whether a long text is base64 and nothing else: one run, or lines of one length."""
+    runs = text.split()
+    width = len(runs[0])
+    if any(len(run) != width for run in runs[1:-1]) or len(runs[-1]) > width:
+        return False
+    text = "".join(runs)
+    return text.isascii() and not text.encode().translate(None, _ENCODED_ALPHABET) and bool(_LOOKS_RANDOM.match(text))
+
+
 def files(arguments: object) -> tuple[str, ...]:
-    """The paths that a call names, by the usual names of such arguments."""
-    if not isinstance(arguments, dict):
+    """The paths that a call names, by the usual names of such arguments, in their order."""
+    if not isinstance(arguments, dict) or _FILE_NAMES.isdisjoint(arguments):
         return ()
     return tuple(value for name, value in arguments.items() if name in _FILE_NAMES and isinstance(value, str) and value)

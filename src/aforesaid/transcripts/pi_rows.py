@@ -58,10 +58,18 @@ class Row(msgspec.Struct, kw_only=True):
 
 
 _DECODER: Final = msgspec.json.Decoder(Row)
+_LONGEST_INTEGER: Final = 300
+"""Digits; Python refuses to read integers of thousands of digits."""
 
 
 def decode(data: bytes) -> Row | str:
     """The row of a line, or the reason why there is none: `invalid-utf8`, `invalid-json`, `not-an-object`."""
+    if not data.isascii():
+        # The parser does not look into texts that it skips; a damaged line shall be one wherever the damage is.
+        try:
+            data.decode()
+        except UnicodeDecodeError:
+            return "invalid-utf8"
     try:
         return _DECODER.decode(data)
     except (msgspec.DecodeError, RecursionError):
@@ -78,9 +86,7 @@ def blocks(content: str | list[Block] | None) -> list[Block]:
 def _decode_forgivingly(data: bytes) -> Row | str:
     """What msgspec refuses although it is JSON: lone surrogates, huge numbers, fields of another type."""
     try:
-        value = json.loads(data.decode("utf-8"))
-    except UnicodeDecodeError:
-        return "invalid-utf8"
+        value = json.loads(data, parse_int=_integer)
     except (ValueError, RecursionError):
         return "invalid-json"
     if not isinstance(value, dict):
@@ -91,6 +97,10 @@ def _decode_forgivingly(data: bytes) -> Row | str:
     message = value.get("message")
     fields["message"] = _message(message) if isinstance(message, dict) else None
     return Row(**fields)
+
+
+def _integer(digits: str) -> float:
+    return int(digits) if len(digits) <= _LONGEST_INTEGER else float(digits)
 
 
 def _message(value: dict[str, Any]) -> Message:

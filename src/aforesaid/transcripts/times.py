@@ -6,7 +6,12 @@ import re
 from datetime import UTC, datetime
 from typing import Final
 
-_CANONICAL: Final = re.compile(r"\d{4}-[01]\d-[0-3]\dT[0-2]\d:[0-5]\d:[0-6]\d\.\d{3}Z", re.ASCII)
+# All days but the 29th of February, for which one has to know the calendar.
+_CANONICAL: Final = re.compile(
+    r"(?!0000)\d{4}-(?:(?:0[1-9]|1[0-2])-(?:0[1-9]|1\d|2[0-8])|(?:0[13-9]|1[0-2])-(?:29|30)|(?:0[13578]|1[02])-31)"
+    r"T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d\.\d{3}Z",
+    re.ASCII,
+)
 
 
 def canonical(value: object) -> str | None:

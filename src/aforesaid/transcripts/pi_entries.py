@@ -1,0 +1,174 @@
+"""Floor 6: what a row of a Pi file means, as a canonical entry.
+
+`pi` knows which id and parent a row has; this module knows types and roles: who speaks, what of it is searched, what
+changes the model's view. Every row gives an entry, also one that nobody understands.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct
+
+from aforesaid.evidence import strip_frames
+from aforesaid.model import Compaction, Edit, Entry
+from aforesaid.transcripts import calls, pi_rows
+from aforesaid.transcripts.times import canonical
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from aforesaid.model import Kind, Role, Source
+    from aforesaid.transcripts.pi_rows import Block, Message, Row
+
+
+class _Said(Struct, frozen=True, kw_only=True):
+    """What a message contributes to its entry; fields as there."""
+
+    kind: Kind = "message"
+    role: Role = "custom"
+    parts: tuple[str, ...] = ()
+    tools: tuple[str, ...] = ()
+    calls: tuple[str, ...] = ()
+    files: tuple[str, ...] = ()
+    automatic: bool = True
+    request: bool = False
+
+
+def entry(row: Row, *, id_: str, parent: str | None, source: Source, kept_from: str | None) -> Entry:
+    """The entry of a row.
+
+    Args:
+        row: the line.
+        id_: the entry's id.
+        parent: id of the entry before it.
+        source: where the line stands.
+        kept_from: for a compaction, the id of the first entry that stays visible.
+    """
+    message = row.message
+    stamp = canonical(row.timestamp) or (canonical(message.timestamp) if message is not None else None)
+    if row.type == "message" and message is not None:
+        said = _said(message)
+        # Each name is written out: most rows of a file pass here, and unpacking would cost more than all the rest.
+        return Entry(
+            id=id_,
+            parent=parent,
+            kind=said.kind,
+            role=said.role,
+            timestamp=stamp,
+            parts=said.parts,
+            source=source,
+            tools=said.tools,
+            calls=said.calls,
+            files=said.files,
+            automatic=said.automatic,
+            request=said.request,
+        )
+    made: dict[str, Any] = {"id": id_, "parent": parent, "timestamp": stamp, "source": source}
+    match row.type:
+        case "compaction":
+            compaction = Compaction(kept_from=kept_from)
+            parts = _summary(row)
+            return Entry(**made, kind="compaction", role="summary", parts=parts, automatic=False, compaction=compaction)
+        case "branch_summary":
+            return Entry(**made, kind="branch-summary", role="summary", parts=_summary(row), automatic=False)
+        case "custom_message":
+            return Entry(**made, kind="custom", role="custom", parts=_clean(_texts(row.content)))
+        case "context_edit" if isinstance(row.targetId, str):
+            edit = Edit(target=row.targetId, replaced=row.replacement is not None)
+            return Entry(**made, kind="context-edit", role="custom", parts=(), edit=edit)
+        case "label" if isinstance(row.targetId, str):
+            label = _text_or_none(row.label)
+            return Entry(**made, kind="label", role="custom", parts=(), target=row.targetId, label=label)
+        case "session_info":
+            return Entry(**made, kind="label", role="custom", parts=(), label=_text_or_none(row.name))
+        case _:
+            return Entry(**made, kind="other", role="custom", parts=())
+
+
+def _said(message: Message) -> _Said:
+    match message.role:
+        case "assistant":
+            return _assistant(message)
+        case "toolResult":
+            tool = message.toolName or ""
+            own = calls.is_own(tool)
+            parts = () if own else _clean(_texts(message.content))
+            return _Said(
+                role="tool_result", parts=parts, tools=(tool,), calls=(message.toolCallId or "",), automatic=not own
+            )
+        case "user":
+            return _user(message)
+        case "bashExecution":
+            # `!!command` keeps a command from the model; it must not come back by itself either.
+            automatic = message.excludeFromContext is not True
+            parts = _clean((message.command or "", message.output or ""))
+            return _Said(role="shell", parts=parts, automatic=automatic)
+        case "custom" | "hookMessage":
+            return _Said(kind="custom", parts=_clean(_texts(message.content)))
+        case "system":
+            return _Said(kind="other")
+        case _:
+            return _Said(parts=_clean(_texts(message.content)))
+
+
+def _user(message: Message) -> _Said:
+    texts = _texts(message.content)
+    parts = _clean(texts)
+    # A message that holds nothing but our own evidence is not the user's; one that is only an image is.
+    framed = not parts and len(texts) == len(pi_rows.blocks(message.content)) and any(map(_is_framed, texts))
+    return _Said(role="user", parts=parts, request=not framed)
+
+
+def _assistant(message: Message) -> _Said:
+    texts: list[str] = []
+    called: list[Block] = []
+    files: tuple[str, ...] = ()
+    spoken = False
+    for block in pi_rows.blocks(message.content):
+        if block.type == "text" and block.text:
+            texts.append(calls.plain(block.text))
+            spoken = spoken or _says(block.text)
+        elif block.type == "toolCall":
+            called.append(block)
+            tool = block.name or ""
+            if not calls.is_own(tool):
+                texts.append(calls.render(tool, block.arguments))
+                files += calls.files(block.arguments)
+    return _Said(
+        role="tool_call" if called and not spoken else "assistant",
+        parts=_unframed(texts),
+        tools=tuple([block.name or "" for block in called]),
+        calls=tuple([block.id or "" for block in called]),
+        files=files,
+    )
+
+
+def _summary(row: Row) -> tuple[str, ...]:
+    return _clean((row.summary,)) if isinstance(row.summary, str) else ()
+
+
+def _texts(content: str | list[Block] | None) -> list[str]:
+    """The text blocks of a message's content; thinking and images are none."""
+    return [block.text or "" for block in pi_rows.blocks(content) if block.type == "text"]
+
+
+def _clean(texts: Iterable[str]) -> tuple[str, ...]:
+    """Texts without our own evidence and encoded data; those of which nothing is left are left out."""
+    return _unframed(map(calls.plain, texts))
+
+
+def _unframed(texts: Iterable[str]) -> tuple[str, ...]:
+    return tuple([kept for text in texts if _says(kept := strip_frames(text))])
+
+
+def _is_framed(text: str) -> bool:
+    return _says(text) and not _says(strip_frames(text))
+
+
+def _says(text: str) -> bool:
+    return bool(text) and not text.isspace()
+
+
+def _text_or_none(value: object) -> str | None:
+    return value if isinstance(value, str) and value else None
