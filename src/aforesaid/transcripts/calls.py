@@ -19,10 +19,10 @@ _DEEPEST: Final = 8
 _SHORTEST_ENCODED: Final = 512
 """Characters; shorter texts are never taken for encoded data."""
 _ENCODED_ALPHABET: Final = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/-_="
-# A line that is encoded is full to the end: the first blank comes only where the line ends.
-_BEGINS_ENCODED: Final = re.compile(r"\s*[A-Za-z0-9+/_-]{60}")
-_LOOKS_RANDOM: Final = re.compile("(?=[^A-Z]*[A-Z])(?=[^a-z]*[a-z])[^0-9]*[0-9]")
-_DATA_URL: Final = re.compile("(;base64,)[A-Za-z0-9+/=_-]{64,}")
+_BEGINS_ENCODED: Final = r"\s*[A-Za-z0-9+/_-]{60}"
+_LOOKS_RANDOM: Final = "(?=[^A-Z]*[A-Z])(?=[^a-z]*[a-z])[^0-9]*[0-9]"
+_DATA_URL: Final = "(;base64,)[A-Za-z0-9+/=_-]{64,}"
+# Patterns compile when they are used first: most runs of the program read nothing new.
 
 
 def is_own(tool: str) -> bool:
@@ -68,11 +68,10 @@ def _json(value: object) -> str:
 
 def plain(text: str) -> str:
     """A text without encoded data: empty if it is nothing else, `data:` URLs without their content."""
-    if len(text) < _SHORTEST_ENCODED:
-        return _DATA_URL.sub(r"\1", text) if ";base64," in text else text
-    if _BEGINS_ENCODED.match(text) and _is_encoded(text):
+    # Encoded data is full to the end of its lines: its beginning has no blank.
+    if len(text) >= _SHORTEST_ENCODED and re.match(_BEGINS_ENCODED, text) and _is_encoded(text):
         return ""
-    return _DATA_URL.sub(r"\1", text) if ";base64," in text else text
+    return re.sub(_DATA_URL, r"\1", text) if ";base64," in text else text
 
 
 def _is_encoded(text: str) -> bool:
@@ -82,7 +81,9 @@ def _is_encoded(text: str) -> bool:
     if any(len(run) != width for run in runs[1:-1]) or len(runs[-1]) > width:
         return False
     text = "".join(runs)
-    return text.isascii() and not text.encode().translate(None, _ENCODED_ALPHABET) and bool(_LOOKS_RANDOM.match(text))
+    return (
+        text.isascii() and not text.encode().translate(None, _ENCODED_ALPHABET) and bool(re.match(_LOOKS_RANDOM, text))
+    )
 
 
 def files(arguments: object) -> tuple[str, ...]:

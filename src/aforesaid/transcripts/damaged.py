@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 from typing import Final
 
-_TOKEN: Final = re.compile(
-    rb'[ \t\r\n]*(?:(?P<text>"(?:[^"\\]|\\.)*+"?)|(?P<mark>[{}\[\],:])|(?:[0-9.eE+-]++|true|false|null|NaN))', re.DOTALL
+_TOKEN: Final = (
+    rb'[ \t\r\n]*(?:(?P<text>"(?:[^"\\]|\\.)*+"?)|(?P<mark>[{}\[\],:])|(?:[0-9.eE+-]++|true|false|null|NaN))'
 )
 _LONGEST: Final = 200
 """Bytes; a longer text is no id."""
@@ -26,12 +26,13 @@ def top_level(data: bytes, wanted: frozenset[str]) -> dict[str, str | None]:
         data: the line, or its beginning.
         wanted: names to look for; reading stops when all are found.
     """
+    pattern = re.compile(_TOKEN, re.DOTALL)  # here, because damage is rare
     found: dict[str, str | None] = {}
     depth = 0
     before = b""  # the mark before the current token
     name: str | None = None
     position = max(0, data.find(b"{"))
-    while len(found) < len(wanted) and (token := _TOKEN.match(data, position)):
+    while len(found) < len(wanted) and (token := pattern.match(data, position)):
         position = token.end()
         mark: bytes | None = token["mark"]
         if mark is not None:
