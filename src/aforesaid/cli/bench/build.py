@@ -61,14 +61,14 @@ def measure(prepared: Prepared, rounds: int) -> list[Row]:
         rows.append(_large(prepared))
     if built.entries > prepared.transcript.entries:
         rows.append(_memory(_WHOLE, built.peak, f"{built.entries:,} entries in one process"))
-    rows.append(judge(_SIZE, lambda: Attempt(built.store_bytes / _MB, built.text_bytes / _MB)))
+    rows.append(judge(_SIZE, lambda: Attempt(built.store_bytes / _MB, built.text_bytes / _MB), tries=1))
     return rows
 
 
 def _memory(target: Target, peak: int | None, note: str) -> Row:
     if peak is None:
         return unmeasured(target, _UNKNOWN)
-    return judge(target, lambda: Attempt(peak / _MB, note=note))
+    return judge(target, lambda: Attempt(peak / _MB, note=note), tries=1)
 
 
 def _large(prepared: Prepared) -> Row:
@@ -85,7 +85,7 @@ def _large(prepared: Prepared) -> Row:
         discard(store)
     if peak is None or size < _LARGE_FILE:
         return unmeasured(_LARGE, _UNKNOWN)
-    return judge(_LARGE, lambda: Attempt(peak / _MB, size / _MB, f"{transcript.entries:,} entries"))
+    return judge(_LARGE, lambda: Attempt(peak / _MB, size / _MB, f"{transcript.entries:,} entries"), tries=1)
 
 
 def _build(prepared: Prepared, rounds: int) -> Attempt:

@@ -93,10 +93,13 @@ class Row(msgspec.Struct, frozen=True, kw_only=True):
     attempts: tuple[Attempt, ...] = ()
 
 
-def judge(target: Target, measure: Callable[[], Attempt]) -> Row:
-    """Measures until the bound is met, at most `ATTEMPTS` times, and takes the best attempt."""
+def judge(target: Target, measure: Callable[[], Attempt], *, tries: int = ATTEMPTS) -> Row:
+    """Measures until the bound is met, at most `tries` times, and takes the best attempt.
+
+    What is no time, and so the same each time, is measured once.
+    """
     attempts: list[Attempt] = []
-    while len(attempts) < ATTEMPTS:
+    while len(attempts) < tries:
         attempts.append(measure())
         if target.excess(attempts[-1]) <= 1:
             break

@@ -27,6 +27,11 @@ def test_a_bound_is_missed_only_after_all_attempts_and_the_best_counts() -> None
     assert "best of 3 attempts" in row.note
 
 
+def test_what_cannot_vary_is_measured_once() -> None:
+    row = judge(RATIO, lambda: Attempt(9.0, 1.0), tries=1)
+    assert (row.met, len(row.attempts), row.note) == (False, 1, "")
+
+
 def test_an_attempt_that_meets_the_bound_ends_the_trying() -> None:
     attempts = iter([Attempt(9.0, 1.0), Attempt(2.0, 1.0), Attempt(9.0, 1.0)])
     row = judge(RATIO, lambda: next(attempts))
