@@ -18,6 +18,7 @@ from aforesaid.cli.bench.requests import COMMON_WORDS, Request, mix, needles
 from aforesaid.cli.bench.rows import Attempt, Target, clock, interleave, judge, percentile, steady, unmeasured
 from aforesaid.cli.bench.setting import default_config
 from aforesaid.engine import Engine
+from aforesaid.errors import OperationError
 from aforesaid.retrieval import LITERAL_POOL, TERM_POOL, find_branch
 from aforesaid.storage.sqlite import open_store
 
@@ -71,6 +72,7 @@ def _whole(prepared: Prepared, reference: Reference, requests: Sequence[Request]
     """Row 1: from the request's text to framed evidence."""
     questions = [ask(request) for request in requests]
     with Engine.open(prepared.built.folder, default_config()) as engine:
+        _check(engine, prepared, requests)
         figures, floors = interleave(
             _retrievals(engine, prepared, requests),
             [partial(reference.answer, question) for question in questions],
@@ -78,6 +80,22 @@ def _whole(prepared: Prepared, reference: Reference, requests: Sequence[Request]
         )
     note = f"p95 {percentile(figures, 0.95):.2f} / {percentile(floors, 0.95):.2f} ms"
     return Attempt(median(figures), median(floors), note)
+
+
+def _check(engine: Engine, prepared: Prepared, requests: Sequence[Request]) -> None:
+    """Asks everything once, so that no failure passes for a fast answer.
+
+    Raises:
+        OperationError: a request failed, or what every session holds was not found.
+    """
+    for request in requests:
+        answer = engine.retrieve(session=prepared.transcript.file, query=request.text)
+        expected = "no-query" if request.kind == "no-topic" else "complete"
+        wanted = request.kind in ("english", "common", "path")
+        if answer.status != expected or answer.diagnostics.warnings or (wanted and not answer.hits):
+            raise OperationError(
+                f"{request.name} of the mix gave {answer.status} with {len(answer.hits)} hits", "report this as a fault"
+            )
 
 
 def _retrievals(engine: Engine, prepared: Prepared, requests: Sequence[Request]) -> list[Callable[[], object]]:

@@ -10,8 +10,10 @@ import pytest
 
 from aforesaid.cli import bench
 from aforesaid.cli.arguments import Options
-from aforesaid.cli.bench import build, setting, start
+from aforesaid.cli.bench import build, retrieve, setting, start
+from aforesaid.cli.bench.requests import Request, mix
 from aforesaid.cli.bench.rows import Attempt, Row, Target, judge, unmeasured
+from aforesaid.engine import Engine
 from aforesaid.errors import BadArgument, OperationError
 from aforesaid.storage.sqlite import open_store
 
@@ -98,11 +100,22 @@ def test_numbers_out_of_range_are_refused(arguments: tuple[str, str]) -> None:
 def test_starts_are_compared_with_a_bare_interpreter(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(start, "_PAIRS", 1)
     prepared = setting.prepare(100, str(tmp_path))
-    version, retrieve = start.measure(prepared.single, prepared.transcript.file, str(tmp_path))
-    for row in (version, retrieve):
+    version, first_sql = start.measure(prepared.single, prepared.transcript.file, str(tmp_path))
+    for row in (version, first_sql):
         assert row.floor is not None
         assert row.figure is not None
         assert row.figure > row.floor > 0
+
+
+def test_a_failure_does_not_pass_for_a_fast_answer(tmp_path: Path) -> None:
+    prepared = setting.prepare(400, str(tmp_path))
+    requests = mix(prepared.transcript.project)
+    with Engine.open(prepared.single, setting.default_config()) as engine:
+        retrieve._check(engine, prepared, requests)
+        with pytest.raises(OperationError, match="gave complete with 0 hits"):
+            retrieve._check(engine, prepared, [Request(name="x", kind="english", text="zyxomorph")])
+        with pytest.raises(OperationError, match="x of the mix gave complete"):
+            retrieve._check(engine, prepared, [Request(name="x", kind="no-topic", text="server")])
 
 
 def test_a_sync_that_misses_entries_is_no_measurement(tmp_path: Path) -> None:
