@@ -1,0 +1,168 @@
+"""The Python API: finding sessions, failing open, and what it refuses."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from tests import pi
+
+import aforesaid
+from aforesaid import Engine
+from aforesaid.errors import (
+    BadArgument,
+    NoSessions,
+    NotATranscript,
+    PathMissing,
+    SessionAmbiguous,
+    SessionNotFound,
+    StoreBusy,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+
+@pytest.fixture
+def engine(tmp_path: Path) -> Iterator[Engine]:
+    with Engine.open(tmp_path / "store") as opened:
+        yield opened
+
+
+def session(folder: Path, id_: str = "one", name: str | None = None) -> Path:
+    rows = pi.conversation(["the walnut table", "noted"])
+    end = pi.compaction("cccccccc", rows[-1]["id"], "cccccccc", minute=9)
+    return pi.write(folder / f"{name or id_}.jsonl", [pi.header(id_), *rows, end])
+
+
+def test_every_public_name_can_be_imported() -> None:
+    for name in aforesaid.__all__:
+        assert getattr(aforesaid, name) is not None
+    with pytest.raises(AttributeError):
+        _ = aforesaid.nothing
+
+
+def test_the_store_is_opened_when_it_is_first_used(tmp_path: Path) -> None:
+    with Engine.open(tmp_path / "store") as engine:
+        assert not (tmp_path / "store").exists()
+        assert engine.status().sessions == 0
+    assert (tmp_path / "store").exists()
+
+
+def test_a_session_is_found_by_path_or_id(engine: Engine, tmp_path: Path) -> None:
+    file = session(tmp_path, "one")
+    engine.index(file)
+    by_id = engine.retrieve(session="one", query="the walnut")
+    assert by_id.hits == engine.retrieve(session=file, query="the walnut").hits
+    assert len(by_id.hits) == 1
+
+
+def test_unknown_and_ambiguous_sessions_are_wrong_arguments(engine: Engine, tmp_path: Path) -> None:
+    with pytest.raises(SessionNotFound):
+        engine.retrieve(session="nothing")
+    with pytest.raises(PathMissing):
+        engine.retrieve(session=tmp_path / "nothing.jsonl")
+    engine.index(session(tmp_path, "one", "a"), session(tmp_path, "one", "b"))
+    with pytest.raises(SessionAmbiguous):
+        engine.retrieve(session="one")
+
+
+def test_a_vanished_transcript_is_served_from_the_store_and_that_is_said(engine: Engine, tmp_path: Path) -> None:
+    file = session(tmp_path)
+    engine.index(file)
+    file.unlink()
+    for reference in (str(file), "one"):
+        answer = engine.retrieve(session=reference, query="the walnut")
+        assert len(answer.hits) == 1
+        assert answer.diagnostics.coverage.reasons == ("source-missing",)
+
+
+def test_indexing_refuses_what_leads_nowhere(engine: Engine, tmp_path: Path) -> None:
+    (tmp_path / "empty").mkdir()
+    (tmp_path / "other.jsonl").write_text('{"a": 1}\n')
+    with pytest.raises(PathMissing):
+        engine.index(tmp_path / "nothing")
+    with pytest.raises(NoSessions):
+        engine.index(tmp_path / "empty")
+    with pytest.raises(NotATranscript):
+        engine.index(tmp_path / "other.jsonl")
+    with pytest.raises(BadArgument):
+        engine.index(session(tmp_path), host="nobody")
+    assert engine.sessions() == ()
+
+
+def test_a_folder_gives_its_transcripts_and_leaves_other_files_alone(engine: Engine, tmp_path: Path) -> None:
+    inner = tmp_path / "in" / "side"
+    inner.mkdir(parents=True)
+    session(inner, "two")
+    (inner / "other.jsonl").write_text('{"a": 1}\n')
+    (inner / "notes.txt").write_text("x")
+    steps: list[tuple[int, int]] = []
+    report = engine.index(tmp_path / "in", host="pi", progress=lambda done, total: steps.append((done, total)))
+    assert [entry.status for entry in report.sessions] == ["added"]
+    assert steps[-1][0] == steps[-1][1] > 0
+
+
+def test_sessions_are_listed_by_project(engine: Engine, tmp_path: Path) -> None:
+    engine.index(session(tmp_path))
+    assert [known.header.session_id for known in engine.sessions(host="pi")] == ["one"]
+    assert engine.sessions(project=tmp_path) == ()
+    assert len(engine.sessions(project="/home/dev/project")) == 1
+
+
+def test_rebuilding_reads_everything_again(engine: Engine, tmp_path: Path) -> None:
+    file = session(tmp_path)
+    engine.index(file)
+    assert [report.status for report in engine.rebuild().sessions] == ["rebuilt"]
+    assert [report.status for report in engine.rebuild(session="one").sessions] == ["rebuilt"]
+    file.unlink()
+    (report,) = engine.rebuild(session=file).sessions
+    assert (report.status, report.error_code) == ("failed", "path-missing")
+    assert len(engine.sessions()) == 1
+
+
+def test_a_busy_store_fails_the_retrieval_and_never_the_caller(
+    engine: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = session(tmp_path)
+
+    def busy(*_: Any) -> None:
+        raise StoreBusy("another process writes", "try again")
+
+    monkeypatch.setattr(engine._store, "by_file", busy)
+    answer = engine.retrieve(session=file, query="the walnut")
+    assert (answer.status, answer.hits, answer.diagnostics.warnings) == ("failed", (), ("store-busy",))
+
+
+def test_a_store_that_cannot_be_made_fails_the_retrieval_too(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("not a folder")
+    with Engine.open(tmp_path / "file" / "store") as engine:
+        answer = engine.retrieve(session=session(tmp_path), query="the walnut")
+    assert answer.status == "failed"
+    assert answer.diagnostics.warnings[0].startswith("store-")
+
+
+def test_a_store_that_cannot_be_written_serves_what_it_holds(
+    engine: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = session(tmp_path)
+    engine.index(file)
+    monkeypatch.setattr(engine._store, "writable", False)
+    assert engine.retrieve(session=file, query="the walnut").diagnostics.coverage.complete
+    with file.open("a") as grown:
+        grown.write("{}\n")
+    answer = engine.retrieve(session=file, query="the walnut")
+    assert (len(answer.hits), answer.diagnostics.coverage.reasons) == (1, ("stale",))
+    with pytest.raises(SessionNotFound):
+        engine.retrieve(session=session(tmp_path, "two"), query="the walnut")
+
+
+def test_relative_paths_and_the_working_directory_do_not_matter(
+    engine: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = session(tmp_path)
+    engine.index(file)
+    monkeypatch.chdir(tmp_path)
+    assert engine.index(f".{os.sep}{file.name}").sessions[0].status == "unchanged"
