@@ -33,11 +33,11 @@ test: lint
 	$(BIN)/coverage run -m pytest
 	$(BIN)/coverage combine --quiet
 	$(BIN)/coverage report --skip-covered
-	$(BIN)/aforesaid bench retrieve --entries 8000
-	$(BIN)/aforesaid bench retrieve --entries 200000
+	$(BIN)/python benchmarks/gate.py 8000
+	$(BIN)/python benchmarks/gate.py 200000
 
 bench: .venv/tested
-	$(BIN)/aforesaid bench retrieve --entries 2000000
+	$(BIN)/python benchmarks/gate.py 2000000
 
 clean:
 	rm -rf .venv .coverage* .mypy_cache .pytest_cache .ruff_cache .import_linter_cache build dist
