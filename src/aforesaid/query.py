@@ -19,7 +19,7 @@ from aforesaid.language import files, shapes, technologies
 from aforesaid.model import Query
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Container
 
 LONGEST: Final = 16_000
 """Characters read at the beginning and at the end of a request; the middle of a longer one is left out."""
@@ -391,7 +391,7 @@ def _kind_of(word: str) -> str | None:
 
 
 @cache
-def _no_topics() -> frozenset[str]:
+def _no_topics() -> Container[str]:
     return language.no_topics()
 
 

@@ -44,28 +44,91 @@ extra further specific certain particular main major minor big small little huge
 easy easier hard difficult tricky important urgent relevant related useful necessary required optional recommended
 suggested proposed preferred original actual usual normal obvious clear clean proper
 option options choice choices alternative alternatives point points step steps part parts piece pieces bit item items
-task tasks todo todos job jobs work works way ways approach approaches idea ideas suggestion suggestions proposal
+task tasks todo todos work works way ways approach approaches idea ideas suggestion suggestions proposal
 proposals recommendation recommendations question questions answer answers request requests reply replies response
-plan plans mistake mistakes misunderstanding confusion goal goals aim aims target reason reasons cause causes case cases example examples detail details summary
+plan plans mistake mistakes misunderstanding confusion goal goals aim aims reason reasons cause causes case cases example examples detail details summary
 overview status progress situation state place places time times moment minute minutes hour hours day days week weeks
-round rounds turn turns go attempt attempts chance side end ending start beginning middle top bottom order kind kinds
+round rounds turn turns go attempt attempts chance side end ending start beginning middle top bottom kind kinds
 sort type types sense mind attention care hand hands look looks feel feels fun luck hope hopes wish wishes
 above-mentioned aforementioned faster slower simpler bigger smaller cleaner clearer quicker shorter longer nicer safer
 stronger higher lower newer older easier earlier sooner closer larger greater fastest simplest best-effort
 """
 
+_ADVERBS = """
+honestly seriously frankly hopefully literally apparently luckily unfortunately fortunately surprisingly personally
+generally specifically particularly especially mainly mostly largely partly partially terribly awfully extremely
+incredibly truly deeply greatly slightly approximately precisely gradually suddenly constantly continually repeatedly
+frequently occasionally normally typically previously formerly originally initially newly instantly equally similarly
+differently accordingly consequently subsequently additionally alternatively respectively separately individually
+blindly happily gladly politely patiently thoroughly quietly cleanly needlessly randomly supposedly presumably
+arguably admittedly evidently seemingly undoubtedly surely solely purely merely hardly barely scarcely overly nicely
+halfway midway throughout altogether nowhere anywhere everywhere somewhere elsewhere whereas whereby whenever
+beforehand afterwards afterward nevertheless nonetheless indeed albeit worth aside beside amid lest bunch handful ton
+tons heap heaps dozen dozens zillion umpteen hundred whatsoever none yourselves nope
+lately somewhat thereby therein herein twofold thrice
+"""
+
+_CHAT = """
+arent aint itd itll thatd thatll therell whats whatd whatre whatll whod wholl whos whyd howd howre hows wheres whens
+shouldve couldve wouldve mightve mustve mightnt neednt theyd shant hed wed yall dunno kinda sorta outta lotta
+whatcha gotcha betcha coulda shoulda woulda musta tryna finna imma ima innit cuz cos coz tho thru til till ur urs u r
+y n b4 gr8 l8r w8 m8 da dat dis dem em wut wat wot nah nuh yuh yah yass prolly probs defo rn atm tbh ngl idk idc
+iirc irl jk lmk brb bbl bbs ttyl omg omfg wtf wth ffs smh ikr tysm tyvm rofl lmao lmfao xd ofc obv obvs nbd hbu wbu
+hmu icymi afaict tl thnx thanx thnks tnx sec secs mins lil bday pal pals champ chief boss dudes bruh fam sis homie
+sigh ugh argh meh phew whew yikes oops ooops whoops ouch eek huh duh woo woohoo yippee hurrah hurray pfft tsk ahem aww
+aw gosh jeez geez damn damned dang darn heck hell shit shitty fuck fucking fucked crap crappy dammit bloody bollocks
+sucks suck sucked blimey crikey bingo bam boom yum yay yahoo hehe hihi heh mmm hmph psst shh hush ciao adios howdy
+greetings yo sup morning congrats congratulations kudos thankful grateful teh hte adn nad wiht wih taht thta jsut waht
+whta thsi tihs wich thier becuase beacuse realy awsome plase pelase pleaes plese pleae plesae contineu contiune
+contniue continu procede proced tahnks thansk thakns apreciate appriciate definately alot alright allright aswell
+eachother infact noone agian agin wont cant dont doesnt woudl shoudl coudl ahve hvae tehn thn abt bc becos yuo yuor
+oyu nto knwo konw liek mroe tiem soemthing somthing everthing everyting finsih fisnish remainig remaning
+god ta spose bummer whirl zero feeling feelings gut confident
+"""
+
+_FEELINGS = """
+thrilled excited sad tired bored upset angry mad curious confused confusing lost disappointed disappointing satisfied
+satisfying annoyed annoying frustrated frustrating grateful proud impressed worried worrying afraid scared surprised
+surprising shocked amazed amused delighted relieved convinced unconvinced certain uncertain hopeful hopeless hesitant
+keen eager willing unwilling reluctant comfortable uncomfortable busy hungry sleepy nervous stressed exhausted
+interested uninterested careful careless impatient lucky unlucky stupid silly ridiculous absurd nonsense
+rubbish pathetic lousy terrible horrible awful dreadful atrocious mediocre decent okayish passable acceptable
+unacceptable reasonable unreasonable sensible pointless meaningless satisfactory stellar fabulous marvelous marvellous
+incredible unbelievable phenomenal exceptional fab dope rad genius flawless spotless gorgeous
+delightful pleasant unpleasant thoughtful thoughtless clever bobs nutshell gist
+"""
+
+# Adjectives; their degrees and adverbs are made of these.
+_GRADED = """
+bad big brief calm clean clear clever close cool crazy cute dumb early easy fair fast few fine gentle good great happy
+hard high honest huge kind large late lazy long low mad messy near neat nice odd old poor pretty proud quick rare
+ready rough rude sad safe sane serious short silly simple slow small smart smooth soon strange strong stupid sweet
+tidy tiny tough tricky true ugly weird wild wise young
+"""
+
+# Forms of verbs that are nouns in their own right.
+_NOUNS = """
+seed seeds
+"""
+
 _VERBS = """
-accept achieve act adapt address adjust advance agree aim allow answer appear apply appreciate ask assume attempt avoid
-bear begin believe bring call care carry cause cease check choose clarify clean close come complete conclude confirm
-consider continue correct cover decide deal describe discuss double double-check enable end ensure evaluate examine excuse
-execute expect explain explore figure finalize finalise find finish fix follow forget get give go guess handle happen
-hear help hold hope ignore imagine improve include inspect intend investigate keep kick know lead learn leave let like
-list listen look love make manage mean mention mind miss move need note notice offer omit open pass pause perform pick
-plan prefer prepare proceed propose provide put reach react read realize realise recap recheck recommend redo refine
-remain remember remind repeat reply report request require resolve respond restart resume retry return revert review
-rework run save say see seem select send set share show skip solve sort sound speak spend stand start state stay stop submit
-suggest summarize summarise suppose sync take talk tell thank think tidy touch treat trust try turn undo understand use verify
-view wait walk want watch wish wonder work worry wrap write
+accept accomplish achieve act adapt adjust advance advise agree aim allow annoy answer apologise apologize appear
+apply appreciate ask assist assume attempt avoid await bear beat begin believe botch bother brainstorm breathe
+bring call care carry cause cease check chill choose clarify clean close come complete conclude confirm confuse
+congratulate consider continue correct cover dare deal decide describe deserve disagree discuss double double-check
+doubt elaborate enable end enjoy ensure evaluate examine excuse execute expect explain explore fancy figure
+finalise finalize find finish fix follow forget forgive get give go grab greet guess handle happen hate hear
+help hesitate hold hope hurry ignore improve include insist inspect intend investigate joke keep kick kid know
+laugh learn leave let like list listen look love make manage mean mention mess mind mishear misinterpret mislead
+misread miss move nail need note notice nudge omit open overcomplicate overdo overlook overthink paraphrase pass pause
+perform persevere pick plan prefer prepare presume prioritise prioritize proceed propose
+provide pursue put reach react read realise realize reassess reassure recall recap recheck reckon recollect recommend
+reconsider redo redouble reevaluate refine regret reiterate relax remain remember remind repeat rephrase reply request
+require resist resolve respond restart restate resume rethink revert review revisit reword rework ruin run rush save
+say screw see seem select send set share show skip smile solve sound speak spend spoil stand start state stay
+stop submit suffice suggest summarise summarize suppose suspect tackle take talk tell thank think tidy touch treat
+trust try turn underestimate understand undo use verify wait walk wander want warn waste watch welcome wish wonder
+work worry wrap wreck write
 """
 
 _IRREGULAR = """
@@ -73,15 +136,17 @@ began begun bore borne brought chose chosen came dealt did done felt found forgo
 kept knew known led left lost made meant met put read ran said saw seen sent set shown showed sought spoke spoken spent
 stood took taken told thought tried tries trying undid undone understood wrote written broke broken got gotten let lay laid
 lies lying tied ties fixing fixed mixing redone redid goes doing
+misunderstood overdid overdone misled overthought rethought caught swore sworn forgave forgiven woke woken
+ate eaten fell fallen hurt sat shook shaken threw thrown wore worn won
 """
 
 _WEAK_VERBS = """
-add amend annotate assert bisect build bump change cherry-pick clone code comment commit compile configure copy create
-debug delete deploy develop diff document download drop edit extend extract fail fetch format generate implement import
-insert inspect install integrate launch lint load lock log merge migrate modify move optimize optimise parse paste patch
-polish print publish pull push rebase rebuild refactor release remove rename render replace reset restore restructure
-rewrite roll rollback scan ship simplify split squash stage stash style support tag test tweak type uninstall update
-upgrade upload validate
+add address amend annotate assert bisect build bump change cherry-pick clone code comment commit compile configure
+copy create debug delete deploy develop diff document download drop edit extend extract fail fetch format generate
+implement import insert inspect install integrate launch lead lint load lock log merge migrate modify move offer
+optimise optimize parse paste patch polish print publish pull push rebase rebuild refactor release remove rename
+render replace report reset restore restructure retry return rewrite roll rollback scan ship simplify sort split
+squash stage stash style support sync tag test tweak type uninstall update upgrade upload validate view crack imagine speed
 """
 
 _WEAK = """
@@ -94,17 +159,37 @@ changelog message messages output outputs result results log logs version versio
 fixes changes updates edits improvement improvements cleanup refactoring tool tools agent agents model models session sessions conversation conversations
 chat context history prompt text word words name names value values data number numbers content contents
 green red passing failing broken working unit coverage ci lint linter linting quality performance
+break breaks breaking dr infinite legend lunch dinner breakfast coffee magic order permission scratch shot verbose
+sentence paragraph job jobs target targets
 """
 
 
 def _forms(verb: str) -> tuple[str, ...]:
     """The regular forms of a verb; a final consonant is doubled as well, since lookup does not mind extra forms."""
     if verb.endswith("e"):
-        return verb, f"{verb}s", f"{verb}d", f"{verb[:-1]}ing", f"{verb}r"
+        return verb, f"{verb}s", f"{verb}d", f"{verb[:-1]}ing", f"{verb}ing"
     if verb.endswith("y") and verb[-2] not in "aeou":
         return verb, f"{verb[:-1]}ies", f"{verb[:-1]}ied", f"{verb}ing"
     double = verb + verb[-1]
     return verb, f"{verb}s", f"{verb}es", f"{verb}ed", f"{verb}ing", f"{double}ed", f"{double}ing"
+
+
+def _degrees(adjective: str) -> tuple[str, ...]:
+    """An adjective, its comparative and superlative, and its adverb."""
+    stem = adjective.removesuffix("e")
+    double = stem + stem[-1]
+    if adjective.endswith("y"):
+        stem = double = adjective[:-1] + "i"
+    return (
+        adjective,
+        f"{stem}er",
+        f"{stem}est",
+        f"{double}er",
+        f"{double}est",
+        f"{stem}ly",
+        f"{adjective}ly",
+        f"{stem}y",
+    )
 
 
 def _conjugate(verbs: str) -> frozenset[str]:
@@ -113,8 +198,9 @@ def _conjugate(verbs: str) -> frozenset[str]:
 
 def no_topics() -> frozenset[str]:
     """Folded English words that are no topic."""
-    words = frozenset((_GRAMMAR + _TALK + _FRAME + _IRREGULAR).split())
-    return words | _conjugate(_VERBS)
+    words = frozenset((_GRAMMAR + _ADVERBS + _TALK + _CHAT + _FEELINGS + _FRAME + _IRREGULAR).split())
+    degrees = frozenset(form for word in _GRADED.split() for form in _degrees(word))
+    return (words | _conjugate(_VERBS) | degrees).difference(_NOUNS.split())
 
 
 def weak_topics() -> frozenset[str]:

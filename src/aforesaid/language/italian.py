@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 _GRAMMAR = """
 il lo la i gli le l un uno una d di a da in con su per tra fra del dello della dei degli delle dell al allo alla ai agli
 alle all dal dallo dalla dai dagli dalle dall nel nello nella nei negli nelle nell sul sullo sulla sui sugli sulle sull
@@ -30,6 +32,28 @@ stati state esserci
 ho hai ha abbiamo avete hanno avevo avevi aveva avevamo avevate avevano ebbi ebbe ebbero avro avrai avra avremo avrete
 avranno avrei avresti avrebbe avremmo avreste avrebbero abbia abbiano abbiate avessi avesse avessimo avessero avere avendo
 avuto avuta avuti avute averlo averla
+"""
+
+_ADVERBS = """
+entro stasera stamattina stamane stanotte stavolta stamani dopodomani altroieri
+mezzora mezz oretta mezzoretta purtroppo soprattutto apposta bensi dacche purche nonostante malgrado laddove
+ormai oramai tuttora finora sinora dapprima anzitutto innanzitutto perlomeno perlopiu pressoche giacche altrove
+ovunque dovunque dappertutto laggiu lassu quaggiu quassu colui colei coloro costui costei costoro chiunque checche
+chicchessia alcunche granche nient altrettanto altrettanta altrettanti altrettante tantomeno nonche seppure semmai
+casomai oltretutto peraltro perdipiu incirca mica manco pur ancor quand ch cosicche sicche tant quant gran bel bei
+begli talmente talora ognora dinanzi anzitempo dapprincipio dipiu daccapo dacapo apposto aposto perfino persino
+ciononostante nondimeno ebbene orbene insomma viceversa vabe ennesimo ennesima terzultimo terzultima terzultime
+qualsivoglia chissa macche altroche eccome sennonche senno sottosopra perche giustappunto appunto pari cima
+onestamente sinceramente francamente seriamente fortunatamente sfortunatamente stranamente generalmente normalmente
+solitamente tipicamente principalmente specialmente particolarmente specificamente precisamente leggermente
+estremamente incredibilmente lentamente tranquillamente serenamente facilmente difficilmente raramente frequentemente
+continuamente ripetutamente costantemente gradualmente immediatamente istantaneamente recentemente ultimamente
+inizialmente originariamente parzialmente interamente assolutamente decisamente nettamente palesemente apparentemente
+presumibilmente eventualmente ugualmente diversamente separatamente singolarmente personalmente ragionevolmente
+sostanzialmente essenzialmente fondamentalmente teoricamente concretamente effettivamente evidentemente naturalmente
+logicamente giustamente erroneamente malamente nuovamente possibilmente necessariamente finalmente unicamente
+puramente veramente realmente attentamente accuratamente minuziosamente brevemente sinteticamente prontamente
+tempestivamente celermente pazientemente volentieri malvolentieri
 """
 
 _MODAL = """
@@ -73,21 +97,61 @@ serviva servirebbe pare sembra sembrano sembrava bisogna occorre basta bastano c
 importa dipende
 """
 
+# Irregular verbs as pronouns are attached to them.
+_BASES = """
+far fate facciamo facendo dar date diamo dando dir dite diciamo dicendo star state stiamo stando andar andate andiamo andando
+venir vieni venite veniamo venendo tener tieni tenete teniamo tenendo voler volendo poter potendo dover dovendo saper sappi
+sapendo aver avendo esser essendo veder vedi vedendo rimaner rimani rimanendo sceglier scegli scegliete scegliamo scegliendo
+propor proponi proponete proponiamo proponendo metter metti mettete mettiamo mettendo rifar rifate rifacciamo rifacendo
+ridar ridate ridiamo ridir ridite riscegli piacer riuscir togli toglier
+"""
+
+# Forms of verbs that are nouns in their own right.
+_NOUNS = """
+portale portali terminale terminali segnale segnali stallo stalla parcella partita partite paziente pazienti reso resi ricerca
+ricerche tema temi temo nota note vista viste durata entrata entrate immagine insegnante insegnanti cura cure tratta tratte
+mossa salto tocco scorta corso
+capitale capitali crediti cambiale cambiali brevetto brevetti bacino bacini grandine
+"""
+_WEAK_NOUNS = """
+data date dati dato valuta porta porte porto ordine ordini tentativo tentativi avviso avvisi permesso linea fondo spettacolo
+infinite infiniti infinita infinito autorizzato autorizzata parole elenco lista conferma verifica sospeso richiesta richieste occhio
+limiti termini notte sera serata mattina mattino pomeriggio disastro
+"""
+
 # Regular verbs; all their forms are made of these.
 _VERBS = """
-abbandonare accettare affrontare annullare aggiustare aiutare analizzare applicare approvare arrivare aspettare attivare avanzare avviare cambiare cercare chiamare
-cominciare completare concentrare concludere confermare consigliare considerare continuare controllare correggere
-cominciare decidere dimenticare diventare dubitare eliminare elencare esaminare evitare fermare funzionare giustificare
-guardare ignorare illustrare immaginare iniziare lanciare lasciare lavorare limitare mancare mandare migliorare mostrare
-occupare ordinare organizzare parlare passare pensare portare precisare preparare pregare presentare procurare provare
-raccontare ragionare realizzare restare ricapitolare ricominciare ricontrollare ricordare rifare rimediare ringraziare
-ripetere ripassare riportare riprovare riscontrare ritornare ritentare riverificare sbagliare sbrigare segnalare segnare
-seguitare sistemare smettere sperare spiegare spostare superare svelare tentare terminare tornare trattare trovare usare
-utilizzare valutare verificare
-chiedere concludere credere decidere dividere esistere insistere leggere perdere prendere permettere procedere promettere
-rispondere ridere risolvere scrivere smettere succedere spendere togliere vedere vivere
-capire chiarire definire finire garantire gestire partire preferire proseguire pulire restituire riferire ripartire
-riunire seguire sentire servire stabilire suggerire tradire unire
+abbandonare abituare accelerare accennare accertare accettare accontentare afferrare affidare affrettare
+affrontare aggiustare aiutare analizzare annullare applicare apprezzare approvare arrangiare
+arrivare ascoltare aspettare attivare augurare avanzare avviare avvicinare avvisare azzardare azzeccare badare bastare
+beccare bisognare buttare calmare cambiare capitare cercare chiacchierare chiamare collaborare combinare
+cominciare completare complicare comportare concentrare confermare considerare consigliare continuare controllare
+curare dedicare desiderare detestare dettagliare dimenticare diventare domandare dubitare durare elencare eliminare
+entrare esagerare esaminare esitare evitare faticare fermare fidare figurare fregare funzionare girare
+giustificare guardare ignorare illustrare imbroccare immaginare imparare impegnare incasinare incavolare incazzare
+incominciare indicare indovinare iniziare insegnare interessare lamentare lanciare lasciare lavorare levare limitare
+mancare mandare meritare migliorare mollare mostrare necessitare notare obiettare occupare odiare organizzare osare
+osservare parlare passare peggiorare pensare perdonare perfezionare pigliare portare precisare
+pregare preoccupare preparare presentare prestare privilegiare procurare provare puntualizzare raccomandare raccontare
+ragionare rallegrare rallentare rassicurare realizzare respirare restare rettificare riadattare rianalizzare
+ricapitolare ricercare ricominciare riconsiderare ricontrollare ricordare ridare riesaminare rifare riguardare
+rilanciare rilassare rimandare rimediare rimuginare rincominciare rincontrollare ringraziare riparlare ripassare
+ripensare riportare riposare riprovare rischiare riscontrare risistemare rispiegare ritentare ritornare
+ritrovare rivalutare riverificare rovinare saltare sbagliare sbrigare sbrogliare scappare scherzare scocciare scordare
+scusare seccare segnalare segnare seguitare sembrare semplificare sintetizzare sistemare smanettare sognare sorvolare
+sospettare spaventare specificare sperare sperimentare spiegare spostare stancare stressare stufare superare svelare
+tardare tentare terminare toccare tornare tralasciare tranquillizzare trascurare trattare trovare urlare usare
+utilizzare valutare velocizzare verificare
+accadere accorgere ammettere apprendere attendere chiedere chiudere comprendere concludere conoscere convincere
+correggere correre credere decidere descrivere discutere dividere esistere esprimere insistere intendere interrompere
+leggere muovere occorrere omettere perdere permettere prendere pretendere procedere promettere raggiungere rendere
+riassumere richiedere riconoscere ricorrere ridere ridiscutere riflettere rileggere rimettere ripetere riprendere
+ripromettere risolvere rispondere rompere scegliere scommettere scrivere smettere sorprendere spendere succedere
+temere togliere vedere vincere vivere
+agire approfondire aprire avvertire capire chiarire colpire definire divertire dormire finire garantire gestire
+gradire impazzire incuriosire intuire mentire obbedire offrire partire percepire preferire proseguire pulire reagire
+restituire riaprire ribadire riferire rifinire ripartire ripulire riunire riuscire scoprire seguire sentire servire
+smentire sparire stabilire stupire suggerire supplire tradire ubbidire unire zittire
 """
 
 _OTHER_FORMS = """
@@ -95,6 +159,28 @@ concludi conclude concludiamo concluso decidi decide decidiamo deciso correggi c
 corretta corretti corrette correggilo correggila correggili correggile correggere correggerlo correggerli rifai rifaccio
 rifallo rifatto ripeti ripete ripetiamo ripetilo smetti smettila smettiamo aggiungi ottieni riprendi riprendiamo riprende
 riprendere ripreso
+inteso intesa espresso accaduto accaduta successo perso persa persi perse preteso compreso compresa scoperto offerto
+richiesto scelto convinto vinto deciso mosso mossa riletto riletta rimesso rimessa riconosciuto reso aggiunto
+raggiunto interrotto interrotta interrompo ammesso omesso omessa chiesto chiesta risposto discusso discussa corso
+accorto accorta descritto dipeso parso valso rivisto rivisti riguardo dicevi dicevamo dicevano dirai diremo direte
+diranno direste direbbero dicessi dicesse dissi disse venivo venivi venivano verro verrai verremo verrei verresti
+verrebbero venga vengano venissi venisse venne tenevo tenevi terro terrai terremo terrei terresti terrebbe tenessi
+tenesse tengano stavate staro starai staremo starei staresti starebbe stessi stesse stiano stette andavi andavamo
+andavano andremo andrete andreste andrebbero andassi andasse dessi desse davi davamo davano diano diate rimarrei
+rimarresti rimarrebbe rimanevo rimanessi rimanesse rimarro rimarrai rimase rimasi sceglievo scelgano sceglierei
+sceglieresti sceglierebbe scegliessi scegliesse scelsi scelse proporresti proporrebbe proporrei proponessi proponesse
+proponevi proponevo propose vedevo vedevi vedessi vedesse vedrei vedresti vedrebbe vedano veda vide sapevamo sapessi
+sapesse sapremmo sappia sappiano sapendo riusciva riuscivo riuscivi riuscirai riuscira riusciresti riuscirebbe
+riuscissi riuscisse riuscito riuscita riesca riescano esca escono usciamo uscito piaceva piaciuto piaciuta piacciono
+piacesse piaccia dispiaciuto dispiacerebbe parrebbe pareva paresse paia parer bisognava occorreva occorrerebbe bastava
+basterebbe bastasse convenire convieni conviene converrebbe conveniva convenga convengo converra supponi supponiamo
+supponevo suppongo supposto suppone presuppone opta opterei optiamo opto rida ridammi ridimmi rifammi rivolgo rivolgi
+doveste potesse potessero volessero dovessero dovresti sarei avessimo facessero facessimo dipendera dipenderebbe valga
+valgono varrebbe tolgo tolga tolgono coglie cogli colgo colto mettici mettimi mettilo mettila mettili mettile
+mettiamolo metterlo metterla esserne esserlo avercela avercene averci averne averti avermi eccoti eccoci eccovi
+vattene vattelo andarsene andiamocene farcela fartela farsela cavarsela cavartela prendersela
+rifarei rifaresti rifarebbe rifaremmo rifareste rifarebbero rifaro rifarai rifara rifaremo rifarete rifaccia rifacciano
+rifacciamo rifacevo rifacevi rifaceva rifacessi rifacesse rifacendo curiosita
 """
 
 _TALK = """
@@ -106,6 +192,47 @@ gentilmente cortesemente per piacere scusa scusami scusate scusi ciao salve buon
 saluti caro cara capo ragazzi amico ehi eh ah oh uh mah boh beh bah uff dai forza su avanti indietro pronto pronta pronti
 chiaro chiara evidente ovvio capito inteso intesi concordo concordi d'acc tranquillo calma piano pazienza peccato
 nulla niente figurati confermo confermato approvo approvato
+"""
+
+_CHAT = """
+xke xche xk xo xro nn cmq cmnq qnd qndo qnt qst qsto qsta qlc qlcs qlcsa qlcn qll tt tto ttt nnt nnte sn cn dv ke ki
+kosa anke ank bn dmn grz grzie graz grazir graize grazi garzie pf pfv prf prg tnx tks thks tvb tvtb scs x mlt prox
+risp fra frate raga ragazze rega zio amo amore tesoro compa cumpa bello bella genio mito mitico mitica
+fenomeno fuoriclasse daje dajje daie aridaje vabbuo vabbo vabbeh vabuo jamme ja iamme uagliu guaglio nun mo mmo bon
+ndemo ue uei uela aho ao mannaggia ammazza anvedi boia belin minchia cazzo cazzata cazzate cavolo cavolata porca
+miseria merda caspita accidenti acciderba diamine perbacco cribbio perdincibacco urca orpo ops oops ups uffa evviva
+urra alleluia ole yeah cin mah bof puah tie sciallo scialla sciolto figo figa figata fico ficata ganzo sgamato
+fighissimo tosto fregna mazza accipicchia ahime ahi ahia ohi ohibo eia ecche ammappete vamos eddai suvvia orsu ale so
+famo annamo semo sta sto te teee complimenti congratulazioni auguri felicitazioni applausi bacio bacione baci
+abbraccio abbracci buonasera buondi buongiornissimo cia addio bentornato bentornata bentrovato scusate perdono
+perdonami sorry proce procdi pocedi porcedi procedie contiua continau contiuna contnua avnati avanit resot rsto restto
+tuto tutot utto pefetto perfeto perfettto perefetto okei oke okie vabene quale puo po perche
+"""
+
+_FEELINGS = """
+contento contenta contenti contente felice felici triste tristi stanco stanca arrabbiato arrabbiata deluso delusa
+soddisfatto soddisfatta insoddisfatto preoccupato preoccupata confuso confusa perplesso perplessa perplessi convinto
+convinta sorpreso sorpresa entusiasta entusiasti curioso curiosa annoiato grato grata fiero fiera orgoglioso paziente
+impaziente sensato sensata sensati sensate insensato insensata assurdo assurda ridicolo ridicola pessimo pessima
+pessimi pessime orribile orribili orrendo orrenda terribile terribili penoso penosa scarso scarsa decente decenti
+discreto discreta mediocre accettabile accettabili inaccettabile ragionevole ragionevoli irragionevole sciocco sciocca
+sciocchezza sciocchezze stupido stupida scemo scema cretino fesso incapace inutile schifo schifoso schifosa schifezza
+schifezze casino pasticcio pasticci porcheria porcherie bellezza meraviglia meraviglie favola incredibile
+incredibili pazzesco pazzesca impressionante spettacolare spettacolari straordinario straordinaria formidabile geniale
+geniali eccezionale eccezionali favoloso favolosa strepitoso strepitosa impeccabile ineccepibile
+stratosferico clamoroso efficace deciso decisa indeciso indecisa incerto incerta dubbio dubbi dubbioso colpa colpe
+merito fretta furia furbo furba sveglio bravissime forte forti povere povero poveri povera strano strana strani strane
+buffo buffa occhiata ripassata controllata sistemata aggiustata guardata pulita letta raddrizzata rilassato sereno
+serena gentile gentili gentilissimo cortese
+"""
+
+# Words that people make small or great: attimino, pochissimo, riassuntino, cosetta.
+_GRADED = """
+attimo attimino basso bello breve bravo buono caro carino certo chiaro contento corto cosa domanda accordo facile
+felice forte furbo giro giusto grande grosso largo lavoro lento lungo male meglio momento molto nuovo ora peggio pezzo
+piano poco presto problema pronto qualcosa recap riassunto scarso semplice sicuro simile stanco strano tanto tardi
+triste tutto urgente utile vecchio veloce vicino volta aiuto dubbio passo idea saluto bacio bene esatto perfetto
+importante lontano rapido pulito brutto alto simpatico chiacchiera consiglio riepilogo prova mano schifo casino sforzo
 """
 
 _FRAME = """
@@ -143,7 +270,11 @@ rilascia rilasciare rilascio avviso avvisi eccezione eccezioni
 """
 
 
-_PRONOUNS = ("lo", "la", "li", "le", "ne", "mi", "ti", "ci", "vi", "gli", "melo", "mela", "celo", "cela")
+_SINGLE = ("lo", "la", "li", "le", "ne")
+_PRONOUNS = (
+    *(*_SINGLE, "mi", "ti", "ci", "vi", "si", "gli"),
+    *(first + second for first in ("me", "te", "ce", "ve", "se", "glie") for second in _SINGLE),
+)
 _ENDINGS = {
     "are": "o a ate ano avo avi ava avamo avate avano ai asti ammo aste arono assi asse assimo assero ato ata ati ando are"
     " ante anti",
@@ -156,32 +287,67 @@ _ENDINGS = {
 
 
 def _forms(verb: str) -> set[str]:
-    """The regular forms of a verb, folded, with object pronouns where they are attached."""
+    """The regular forms of a verb, folded."""
     stem, ending = verb[:-3], verb[-3:]
     forms = {stem + form for form in _ENDINGS[ending].split()}
-    vowel = ending[0]
-    commands, gerund = {"are": ("a", "ando"), "ere": ("i", "endo"), "ire": ("i", "endo")}[ending]
-    hard = stem
     if ending == "are":
         hard = stem + "h" if stem[-1] in "cg" else stem.removesuffix("i")
         forms |= {hard + form for form in ("i", "iamo", "iate", "ino")}
         forms |= {hard + form for form in (
             "ero", "erai", "era", "eremo", "erete", "eranno", "erei", "eresti", "erebbe", "eremmo", "ereste", "erebbero",
         )}  # fmt: skip
-    bases = [f"{stem}{vowel}r", stem + commands, f"{stem}{vowel}te", f"{hard}iamo", stem + gerund]
-    if ending == "ire":
-        bases.append(f"{stem}isci")
-    return forms | {base + pronoun for base in bases for pronoun in _PRONOUNS}
+    return forms
+
+
+def _bases(verb: str) -> tuple[str, ...]:
+    """What pronouns are attached to: the infinitive, the commands and the gerund."""
+    stem, ending = verb[:-3], verb[-3:]
+    if ending == "are":
+        hard = stem + "h" if stem[-1] in "cg" else stem.removesuffix("i")
+        return f"{stem}ar", f"{stem}a", f"{stem}ate", f"{hard}iamo", f"{stem}ando"
+    vowel = ending[0]
+    return f"{stem}{vowel}r", f"{stem}i", f"{stem}{vowel}te", f"{stem}iamo", f"{stem}endo", f"{stem}isci"
+
+
+@cache
+def _all_bases() -> frozenset[str]:
+    return frozenset(base for verb in _VERBS.split() for base in _bases(verb)).union(_BASES.split())
+
+
+def has_pronoun(word: str) -> bool:
+    """Whether a folded word is a verb of `no_topics` with pronouns attached: mostramelo, finirlo, facendoglielo."""
+    return (
+        word.endswith(_PRONOUNS)
+        and any(word.endswith(each) and word[: -len(each)] in _all_bases() for each in _PRONOUNS)
+        and word not in _NOUNS.split()
+    )
+
+
+def _commands(verb: str) -> set[str]:
+    """The pronouns behind a command of one syllable, whose consonant doubles: fallo, dimmelo, dagli."""
+    doubled = {verb + ("" if pronoun.startswith("g") else pronoun[0]) + pronoun for pronoun in _PRONOUNS}
+    return doubled | {verb + "cci", verb + "nne"}
+
+
+def _degrees(word: str) -> set[str]:
+    """A word made smaller, dearer or greater: poco, pochissimo, pochino."""
+    stem = word[:-1] + ("h" if word.endswith(("co", "go", "ca", "ga")) else "")
+    stem = stem.removesuffix("i")
+    return {stem + suffix + vowel for suffix in ("issim", "in", "ett", "ettin", "ucci", "on") for vowel in "oaie"}
 
 
 def no_topics() -> frozenset[str]:
     """Folded Italian words that are no topic."""
-    words = set((_GRAMMAR + _MODAL + _OTHER_FORMS + _TALK + _FRAME).split())
+    words = set((_GRAMMAR + _ADVERBS + _MODAL + _OTHER_FORMS + _TALK + _CHAT + _FEELINGS + _FRAME).split())
     for verb in _VERBS.split():
         words |= _forms(verb)
-    return frozenset(words)
+    for command in ("fa", "da", "di", "sta", "va", "rifa", "rida", "ridi"):
+        words |= _commands(command)
+    for word in _GRADED.split():
+        words |= _degrees(word)
+    return frozenset(words.difference(_NOUNS.split(), _WEAK_NOUNS.split()))
 
 
 def weak_topics() -> frozenset[str]:
     """Folded Italian words that are topics only beside stronger ones."""
-    return frozenset(_WEAK.split())
+    return frozenset((_WEAK + _WEAK_NOUNS).split())
