@@ -404,9 +404,10 @@ def _is_no_topic(word: str) -> bool:
     folded = text.fold(word)
     if folded in _no_topics():
         return True
-    # "okkk", "graziee", "yesss": repeated letters are how people write enthusiasm.
-    squeezed = re.sub(shapes.REPEATED, r"\1", folded)
-    return squeezed != folded and (squeezed in _no_topics() or re.sub(shapes.REPEATED, r"\1\1", folded) in _no_topics())
+    # "okkk", "graziee", "sìììì": a letter three times, or twice at the end, is how people write enthusiasm.
+    if not re.search(shapes.DRAWN, folded):
+        return False
+    return any(re.sub(shapes.DRAWN, letters, folded) in _no_topics() for letters in (r"\1\2", r"\1\1\2\2"))
 
 
 def _is_weak(word: str) -> bool:

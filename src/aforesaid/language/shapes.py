@@ -83,4 +83,4 @@ KOREAN_ENDING = (
 SCRIPT_RUN = f"[{text.UNSPACED}]+|[^{text.UNSPACED}]+"
 SEGMENT = "[\uac00-\ud7a3]+|[\u0e01-\u0e7f]+|[^\uac00-\ud7a3\u0e01-\u0e7f]+"
 ORDINAL = r"\d+(?:st|nd|rd|th|er|e|a|o|º|ª|mo|ma)?"
-REPEATED = r"(.)\1+"
+DRAWN = r"(.)\1{2,}|(.)\2+$"
