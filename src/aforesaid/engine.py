@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Self
 
 from msgspec.structs import replace
 
-from aforesaid.config import Config, store_folder
+from aforesaid.config import PRIVACY_UNAVAILABLE, Config, store_folder
 from aforesaid.errors import (
     BadArgument,
     NoSessions,
@@ -41,8 +41,6 @@ if TYPE_CHECKING:
 
 _HEAD = 65_536
 """Bytes of a file that tell which host wrote it."""
-PRIVACY_UNAVAILABLE = "privacy-unavailable"
-"""This version has no policy engine: with `privacy.enabled` nothing is retrieved, so that nothing can leak."""
 STALE = "stale"
 """The store could not be brought up to date; what it holds was searched."""
 SOURCE_MISSING = "source-missing"
@@ -138,7 +136,7 @@ class Engine:
             max_results=self.config.integer("retrieval.maxResults"),
             max_tokens=self.config.integer("context.maxRetrievedHistoryTokens"),
         )
-        if self.config.boolean("privacy.enabled"):
+        if self.config.privacy_withholds:
             return _nothing("disabled", PRIVACY_UNAVAILABLE, options)
         try:
             found, reasons = self._refresh(os.fspath(session))

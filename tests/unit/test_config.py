@@ -460,3 +460,17 @@ def test_a_linked_file_is_written_where_it_is(own: Path, tmp_path: Path) -> None
     write_setting("retrieval.fts", False)
     assert own.is_symlink()
     assert json.loads(real.read_text(encoding="utf-8")) == {"retrieval": {"fts": False}}
+
+
+def test_a_file_that_may_have_asked_for_privacy_withholds(own: Path, tmp_path: Path) -> None:
+    for content, withholds in (
+        ('{"privacy": {"enabled": true', True),
+        ('{"privacy": {"enabled": "true"}}', True),
+        ('{"privacy": {"enabled": false}}', False),
+        ('{"retrieval": {"maxResults": 0}}', False),
+    ):
+        own.write_text(content)
+        assert Config.load().privacy_withholds is withholds, content
+    named = tmp_path / "named.json"
+    named.write_text('{"privacy": {"enabled": 1}}')
+    assert Config.load(named).privacy_withholds is True

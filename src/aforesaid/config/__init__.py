@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from aforesaid.config.folders import store_folder, user_file
-from aforesaid.config.layers import COMMAND_LINE, Setting, apply_file, apply_settings, read_file, split
+from aforesaid.config.layers import COMMAND_LINE, Setting, apply_file, apply_settings, misses, read_file, split
 from aforesaid.config.table import BY_KEY, OPTIONS, Option, Value
 from aforesaid.errors import ConfigUnreadable
 
@@ -26,6 +26,7 @@ __all__ = ["COMMAND_LINE", "OPTIONS", "Config", "Option", "Setting", "Value", "s
 
 NOT_IN_THIS_VERSION = "not-in-this-version"
 """A value is set that changes nothing, because its feature is not built yet."""
+PRIVACY = "privacy.enabled"
 PRIVACY_UNAVAILABLE = "privacy-unavailable"
 """`privacy.enabled` is set, and this version has no policy engine: nothing is retrieved."""
 
@@ -37,10 +38,12 @@ class Config(Struct, frozen=True, kw_only=True):
         settings: one an option, in the order of the table.
         warnings: what was wrong with files, and what was set without effect; a line each. Settings of features that
             are not built give `not-in-this-version KEY`.
+        privacy_unknown: whether a file may have asked for privacy in a way that could not be read.
     """
 
     settings: tuple[Setting, ...]
     warnings: tuple[str, ...] = ()
+    privacy_unknown: bool = False
 
     @classmethod
     def load(
@@ -58,20 +61,27 @@ class Config(Struct, frozen=True, kw_only=True):
         """
         values = {option.key: Setting(key=option.key, value=option.default, source="default") for option in OPTIONS}
         warnings: tuple[str, ...] = ()
+        unknown = False
         own = user_file()
         if os.path.lexists(own):
             try:
                 document = read_file(own)
             except ConfigUnreadable as error:
-                warnings = (f"{error.message}; the file is left out",)
+                unknown = True
+                warnings = (f"{error.message}; the file is left out, and nothing is retrieved until it is mended",)
             else:
                 values, warnings = apply_file(values, document, own)
+                unknown = misses(document, PRIVACY)
         if file is not None:
             path = os.path.abspath(os.fspath(file))
-            values, more = apply_file(values, read_file(path), path)
+            document = read_file(path)
+            values, more = apply_file(values, document, path)
             warnings += more
+            unknown = unknown or misses(document, PRIVACY)
         values = apply_settings(values, split(settings))
-        return cls(settings=tuple(values.values()), warnings=warnings + _without_effect(values))
+        return cls(
+            settings=tuple(values.values()), warnings=warnings + _without_effect(values), privacy_unknown=unknown
+        )
 
     def get(self, key: str) -> Value:
         """The value of an option.
@@ -124,8 +134,8 @@ class Config(Struct, frozen=True, kw_only=True):
 
     @property
     def privacy_withholds(self) -> bool:
-        """Whether nothing may be handed out: the privacy policy is switched on, and this version cannot apply it."""
-        return self.boolean("privacy.enabled")
+        """Whether nothing may be handed out: a privacy policy is, or may be, asked for, and there is none yet."""
+        return self.privacy_unknown or self.boolean(PRIVACY)
 
 
 def _without_effect(values: Mapping[str, Setting]) -> tuple[str, ...]:

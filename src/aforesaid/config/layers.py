@@ -81,6 +81,11 @@ def apply_file(
     return values, tuple(warnings)
 
 
+def misses(document: Mapping[str, object], key: str) -> bool:
+    """Whether a file sets an option to something that is not allowed, so that what it wanted is not known."""
+    return any(found_key == key and BY_KEY[key].accept(found) is None for found_key, found in _flatten(document))
+
+
 def apply_settings(below: Mapping[str, Setting], settings: Iterable[tuple[str, object]]) -> dict[str, Setting]:
     """Lays single values over all files.
 
