@@ -43,7 +43,7 @@ _SHAPES: Final = {
     "usage": "kind",
     "context_edit": "targetId",
 }
-"""Pi's types of entries, each with a name that every entry of the type has beside `timestamp`."""
+"""Pi's types of entries, each with a name that every entry of the type has."""
 _FOREIGN: Final = frozenset({"uuid", "parentUuid", "sessionId", "payload"})
 """Names that rows of Claude Code and Codex have and Pi's have not."""
 _EXAMINED: Final = 50
@@ -86,10 +86,11 @@ def _glance(line: bytes) -> dict[str, Any]:
 def _is_pis(row: dict[str, Any]) -> bool:
     """Whether an object has the shape of Pi's header or of one of its entries."""
     type_ = row.get("type")
-    if not isinstance(type_, str) or not isinstance(row.get("timestamp"), str):
-        return False
     if type_ == "session":
-        return isinstance(row.get("id"), str) and isinstance(row.get("cwd"), str)
+        told = isinstance(row.get("timestamp"), str) or isinstance(row.get("cwd"), str) or "version" in row
+        return told and isinstance(row.get("id"), str)
+    if not isinstance(type_, str) or not (isinstance(row.get("timestamp"), str) or "parentId" in row):
+        return False
     if row.get(_SHAPES.get(type_, "")) is None:
         return False
     message = row.get("message")
