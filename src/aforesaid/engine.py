@@ -23,6 +23,7 @@ from aforesaid.errors import (
     SessionAmbiguous,
     SessionNotFound,
     SourceUnreadable,
+    StoreReadOnly,
     UsageError,
 )
 from aforesaid.model import Coverage, Diagnostics, IndexReport, Query, Retrieval
@@ -214,19 +215,27 @@ class Engine:
             return self._as_stored(file)
         from aforesaid.indexing import sync  # late: nothing before the first SQL needs it
 
-        reader = _reader(known.header.host) if known else _detect(file)
+        reader = _reader(known.header.host) if known else self._reader_of(file)
         report = sync(self._store, reader, file)
         if report.session is None:
             raise SourceUnreadable(f"{file} could not be read", "check the file")
         return report.session, ()
 
+    def _reader_of(self, file: str) -> TranscriptPort:
+        """The reader of a file; a known session keeps its own while its host is writing the file anew."""
+        try:
+            return _detect(file)
+        except NotATranscript:
+            known = self._store.by_file(file)
+            if known is None:
+                raise
+            return _reader(known.header.host)
+
     def _as_stored(self, file: str) -> tuple[Session, tuple[str, ...]]:
         """What a read-only store holds of a transcript."""
         known = self._store.by_file(file)
         if known is None:
-            raise SessionNotFound(
-                f"{file} is not in the store, and the store is read-only", "index it in a writable store"
-            )
+            raise StoreReadOnly(f"{file} is not in the store, which cannot be written", "make the store writable")
         status = os.stat(file)
         same = (status.st_size, status.st_mtime_ns) == (known.checkpoint.size, known.checkpoint.mtime_ns)
         return known, () if same else (STALE,)
@@ -254,6 +263,8 @@ def _discover(paths: Sequence[Path], host: str | None) -> Iterator[tuple[Transcr
             found.update(within)
         elif not os.path.exists(path):
             raise PathMissing(f"there is no file or folder {path}", "check the path")
+        elif not os.path.isfile(path):
+            raise NotATranscript(f"{path} is neither a file nor a folder", "name a session file that the host wrote")
         else:
             found[path] = _detect(path, host)
     for file in sorted(found):
@@ -264,8 +275,8 @@ def _walk(folder: str, host: str | None) -> Iterator[tuple[str, TranscriptPort]]
     for parent, _, names in os.walk(folder):
         for name in names:
             file = os.path.join(parent, name)
-            if not name.endswith(".jsonl"):
-                continue
+            if not name.endswith(".jsonl") or not os.path.isfile(file):
+                continue  # a pipe would be waited for
             try:
                 yield file, _detect(file, host)
             except NotATranscript:

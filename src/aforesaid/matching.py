@@ -6,7 +6,8 @@ where. Everything is exact: a full-text index only proposes, this module decides
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from itertools import islice
+from typing import TYPE_CHECKING, Final
 
 from aforesaid import text as _text
 
@@ -22,6 +23,10 @@ def _joins(left: str, right: str) -> bool:
     if not ((left == "_" or _text.is_word(left)) and (right == "_" or _text.is_word(right))):
         return False
     return not (_text.is_unspaced(left) or _text.is_unspaced(right))
+
+
+MOST_PLACES: Final = 500
+"""Occurrences of an item that are looked at in one text: a log of a million lines must not cost a second."""
 
 
 class Literal:
@@ -222,16 +227,20 @@ class Probe:
         )
 
     def places(self, text: str) -> tuple[Place, ...]:
-        """Every occurrence of every item, by start, then end, then item.
+        """The first `MOST_PLACES` occurrences of every item, by start, then end, then item.
 
         Items are numbered identifiers first, then phrases, then terms.
         """
         folded = Folded(text)
         literals = (*self._identifiers, *self._phrases)
-        found = [(start, end, index) for index, item in enumerate(literals) for start, end in item.places(text)]
+        found = [
+            (start, end, index)
+            for index, item in enumerate(literals)
+            for start, end in islice(item.places(text), MOST_PLACES)
+        ]
         found += [
             (start, end, index)
             for index, item in enumerate(self._terms, len(literals))
-            for start, end in item.places(folded)
+            for start, end in islice(item.places(folded), MOST_PLACES)
         ]
         return tuple(sorted(found))

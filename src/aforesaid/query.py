@@ -21,7 +21,7 @@ from aforesaid.model import Query
 if TYPE_CHECKING:
     from collections.abc import Callable, Container
 
-LONGEST: Final = 16_000
+LONGEST: Final = 8_000
 """Characters read at the beginning and at the end of a request; the middle of a longer one is left out."""
 MOST: Final = {"identifiers": 32, "phrases": 16, "keywords": 48, "technologies": 16, "terms": 64}
 """The first so many items of a kind count."""
@@ -40,7 +40,8 @@ def read_query(request: str) -> Query:
     """
     if len(request) > 2 * LONGEST:
         request = f"{request[:LONGEST]}\n{request[-LONGEST:]}"
-    reading = _Reading(request)
+    # Longer runs without a blank are data, not names; patterns that look ahead would be slow on them.
+    reading = _Reading(re.sub(shapes.UNBROKEN, lambda run: " " * len(run.group()), request))
     for read in _PASSES:
         read(reading)
     return reading.query()
@@ -309,7 +310,7 @@ def _technologies(reading: _Reading) -> None:
 
 def _words(reading: _Reading) -> None:
     for match in re.finditer(shapes.WORD, reading.rest):
-        for start, word in _pieces(match.start(), match.group()):
+        for start, word in _pieces(match.start(), match.group())[: MOST["terms"]]:
             kind = _kind_of(word)
             if kind is not None:
                 reading.add(start, kind, word)

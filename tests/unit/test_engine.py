@@ -155,8 +155,25 @@ def test_a_store_that_cannot_be_written_serves_what_it_holds(
         grown.write("{}\n")
     answer = engine.retrieve(session=file, query="the walnut")
     assert (len(answer.hits), answer.diagnostics.coverage.reasons) == (1, ("stale",))
-    with pytest.raises(SessionNotFound):
-        engine.retrieve(session=session(tmp_path, "two"), query="the walnut")
+    failed = engine.retrieve(session=session(tmp_path, "two"), query="the walnut")
+    assert (failed.status, failed.diagnostics.warnings) == ("failed", ("store-read-only",))
+
+
+def test_a_known_session_that_is_being_written_anew_is_no_wrong_argument(engine: Engine, tmp_path: Path) -> None:
+    file = session(tmp_path)
+    engine.index(file)
+    file.write_bytes(b"")
+    assert engine.retrieve(session=file, query="the walnut").status == "complete"
+
+
+def test_a_pipe_is_never_waited_for(engine: Engine, tmp_path: Path) -> None:
+    if not hasattr(os, "mkfifo"):
+        return
+    session(tmp_path)
+    os.mkfifo(tmp_path / "pipe.jsonl")
+    assert [report.status for report in engine.index(tmp_path).sessions] == ["added"]
+    with pytest.raises(NotATranscript):
+        engine.index(tmp_path / "pipe.jsonl")
 
 
 def test_relative_paths_and_the_working_directory_do_not_matter(

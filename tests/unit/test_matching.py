@@ -9,7 +9,7 @@ from hypothesis import given
 from tests.words import any_text
 
 from aforesaid import text
-from aforesaid.matching import Folded, Literal, Probe, Term
+from aforesaid.matching import MOST_PLACES, Folded, Literal, Probe, Term
 
 
 def literal(needle: str, given_text: str) -> list[str]:
@@ -108,3 +108,8 @@ def test_places_lie_in_the_text_and_do_not_overlap(wanted: str, given_text: str)
 @given(any_text)
 def test_a_text_holds_itself_as_a_term_if_it_has_a_word(given_text: str) -> None:
     assert Term(given_text).found_in(Folded(given_text)) == bool(text.words(given_text))
+
+
+def test_of_very_many_occurrences_the_first_are_looked_at() -> None:
+    places = Probe(("step",), (), ("error",)).places("ERROR at step\n" * 10_000)
+    assert len(places) == 2 * MOST_PLACES

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from time import process_time
 
 import pytest
 from hypothesis import given
@@ -158,6 +159,14 @@ def test_a_huge_request_is_read_at_both_ends_and_bounded() -> None:
     many = read_query(" ".join(f"name_{number} word{number}x" for number in range(500)))
     assert len(many.identifiers) == MOST["identifiers"]
     assert len(many.terms) <= MOST["terms"]
+
+
+@pytest.mark.parametrize("piece", ["a.", "a_", "A-1-", "0.", "ab12-", "a::", "http://", "--a", "a@", "修复", "é."])
+def test_no_request_is_slow(piece: str) -> None:
+    started = process_time()
+    read_query(piece * 100_000)
+    read_query(f"{piece * (240 // len(piece))} " * 200)
+    assert process_time() - started < 2
 
 
 @given(any_text)

@@ -6,6 +6,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from aforesaid.cli.terminal import emit, fail
+from aforesaid.errors import BadArgument
 from aforesaid.hosts import wire
 
 if TYPE_CHECKING:
@@ -49,4 +50,6 @@ def run(arguments: Namespace, options: Options) -> int:
 
 def _read_input() -> str:
     """The request from standard input: UTF-8, whatever the locale says, with or without a byte order mark."""
+    if sys.stdin is None:
+        raise BadArgument("there is no standard input to read the request from", "give the text behind --query")
     return sys.stdin.buffer.read().decode("utf-8-sig", "replace")

@@ -1,7 +1,7 @@
 """Floor 3: what names, quotes, paths, errors and words look like, as patterns for `query`.
 
-All are strings: `re` compiles each when it is first used, and keeps it, so that importing this costs nothing. None can
-take more than linear time on any text of the length that `query` reads.
+All are strings: `re` compiles each when it is first used, and keeps it, so that importing this costs nothing. Some look
+ahead as far as a word goes; `query` blanks longer words (`UNBROKEN`) first, which bounds what that can cost.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from typing import Final
 from aforesaid import text
 from aforesaid.language import files, technologies
 
+UNBROKEN = f"[^\\s{text.UNSPACED}]{{257,}}"
 PASTED = r"(?s:```.*?(?:```|\Z))"
 TICKED = r"``(?!`)([^\n]{1,200}?)``(?!`)|`([^`\n]{1,200})`(?!`)"
 QUOTED = (
