@@ -24,7 +24,8 @@ if TYPE_CHECKING:
 SUFFIX = ".db"
 COMPANIONS = ("-wal", "-shm", "-journal")
 """What SQLite puts beside a database; they belong to it and go with it."""
-PAGE = 4096
+PAGE = 8192
+"""Bytes of a page of a new file. Rows of some hundred bytes leave half as much room unused as with SQLite's 4,096."""
 CACHE_KIB = 8192
 """Page cache of a connection. A session of some thousand entries fits, so that its searches read nothing twice."""
 WAL_KEPT = 1 << 20
@@ -114,6 +115,7 @@ def _open_writable(path: str, identity: Identity, timeout_ms: int) -> Database:
     connection = apsw.Connection(path, flags=apsw.SQLITE_OPEN_READWRITE)
     try:
         _tune(connection, timeout_ms)
+        connection.pragma("page_size", PAGE)
         # Switching a new file to a write-ahead log does not wait for locks by itself.
         persist(lambda: connection.pragma("journal_mode", "wal"), timeout_ms)
         connection.pragma("synchronous", "NORMAL")

@@ -7,6 +7,7 @@ package. Never raises anything itself.
 from __future__ import annotations
 
 import errno
+import zlib
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -18,7 +19,7 @@ from aforesaid.errors import StoreBusy, StoreCorrupt, StoreError, StoreFull, Sto
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-_NONSENSE = (ValueError, TypeError, LookupError, msgspec.MsgspecError)
+_NONSENSE = (ValueError, TypeError, LookupError, msgspec.MsgspecError, zlib.error)
 UNREADABLE = (apsw.Error, *_NONSENSE)
 """What reading a database may raise: what SQLite finds, and values that nobody wrote where SQLite finds nothing."""
 _DAMAGE = (apsw.CorruptError, apsw.NotADBError, apsw.FormatError, apsw.SQLError, apsw.MismatchError, *_NONSENSE)

@@ -39,12 +39,11 @@ CREATE TABLE entry(
   kind INTEGER NOT NULL,
   role INTEGER NOT NULL,
   flags INTEGER NOT NULL,
-  timestamp TEXT,
+  timestamp,
   line INTEGER NOT NULL,
   offset INTEGER NOT NULL,
   length INTEGER NOT NULL,
   sha256 BLOB NOT NULL,
-  digest BLOB NOT NULL,
   tokens INTEGER NOT NULL,
   redacted INTEGER NOT NULL,
   extra BLOB,
@@ -52,11 +51,12 @@ CREATE TABLE entry(
   text BLOB
 );
 CREATE UNIQUE INDEX entry_id ON entry(id);
-CREATE INDEX entry_digest ON entry(digest);
 CREATE INDEX entry_request ON entry(row) WHERE flags & 2;
+CREATE TABLE digest(row INTEGER PRIMARY KEY, digest BLOB NOT NULL);
 CREATE TABLE run(first INTEGER PRIMARY KEY, last INTEGER NOT NULL, parent INTEGER);
 CREATE TABLE mark(row INTEGER PRIMARY KEY, change BLOB NOT NULL);
 CREATE VIRTUAL TABLE search USING fts5(body, parts, content='', tokenize='ascii');
+INSERT INTO search(search, rank) VALUES ('hashsize', 16777216);
 """
 
 _CATALOGUE_1 = """

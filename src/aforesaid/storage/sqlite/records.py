@@ -6,6 +6,7 @@ gives back exactly what it took. Called by `writer`, `snapshot` and `catalogue`;
 
 from __future__ import annotations
 
+import zlib
 from typing import Any
 
 import msgspec
@@ -17,9 +18,13 @@ KINDS: tuple[Kind, ...] = ("message", "compaction", "branch-summary", "custom", 
 ROLES: tuple[Role, ...] = ("user", "assistant", "tool_call", "tool_result", "shell", "summary", "custom")
 """Places in these lists stand in the tables: append only."""
 
-AUTOMATIC, REQUEST, FED = 1, 2, 4
-"""Bits of `entry.flags`: as in `Entry`; fed means that the text is in the full-text index."""
+AUTOMATIC, REQUEST, FED, PACKED = 1, 2, 4, 8
+"""Bits of `entry.flags`: as in `Entry`; fed: the text is in the full-text index; packed: it is stored compressed."""
 
+PACK_FROM = 128
+"""Bytes from which on a text is compressed. Smaller ones gain little and would cost every search time."""
+
+_WINDOW, _MEMORY = -13, 6
 _DIRECT, _ARMOURED = b"\x00", b"\x01"
 
 
@@ -57,12 +62,116 @@ def to_text(data: bytes) -> str:
     return data.decode("utf-8", "surrogatepass")
 
 
+def to_id(id_: str) -> bytes:
+    """An entry id; the hexadecimal ones that hosts make take half the room, in the table and in its index."""
+    if len(id_) in _HEXADECIMAL:
+        try:
+            data = _PACKED_ID + bytes.fromhex(id_.replace("-", ""))
+        except ValueError:
+            return to_bytes(id_)
+        if from_id(data) == id_:
+            return data
+    return to_bytes(id_)
+
+
+def from_id(data: bytes) -> str:
+    """The id that `to_id` took."""
+    if data[:1] != _PACKED_ID:
+        return to_text(data)
+    digits = data[1:].hex()
+    if len(digits) == _SHORT:
+        return digits
+    return f"{digits[:8]}-{digits[8:12]}-{digits[12:16]}-{digits[16:20]}-{digits[20:]}"
+
+
+_PACKED_ID = b"\xff"
+"""Never begins UTF-8."""
+_SHORT = 8
+_HEXADECIMAL = (_SHORT, 36)
+"""Lengths of the ids of Pi and of UUIDs."""
+
+
+def to_stamp(timestamp: str | None) -> int | str | None:
+    """A timestamp as milliseconds since 1970; as it is where it is not written as timestamps are."""
+    if timestamp is None:
+        return None
+    try:
+        day = _days[timestamp[:10]]
+        clock = (int(timestamp[11:13]) * 60 + int(timestamp[14:16])) * 60 + int(timestamp[17:19])
+        stamp = day * _DAY + clock * 1000 + int(timestamp[20:23])
+    except ValueError:
+        return timestamp
+    return stamp if from_stamp(stamp) == timestamp else timestamp
+
+
+def from_stamp(stamp: int | str | None) -> str | None:
+    """The timestamp that `to_stamp` took."""
+    if not isinstance(stamp, int):
+        return stamp
+    day, rest = divmod(stamp, _DAY)
+    seconds, thousandths = divmod(rest, 1000)
+    minutes, second = divmod(seconds, 60)
+    hour, minute = divmod(minutes, 60)
+    return f"{_dates[day]}T{hour:02}:{minute:02}:{second:02}.{thousandths:03}Z"
+
+
+class _Days(dict[str, int]):
+    """Days since 1970 of dates, filled as dates are met."""
+
+    def __missing__(self, date: str) -> int:
+        from datetime import date as calendar  # late: readers of a store rarely write one
+
+        self[date] = day = calendar.fromisoformat(date).toordinal() - _EPOCH
+        return day
+
+
+class _Dates(dict[int, str]):
+    """The way back."""
+
+    def __missing__(self, day: int) -> str:
+        from datetime import date as calendar  # late: as above
+
+        self[day] = date = calendar.fromordinal(day + _EPOCH).isoformat()
+        return date
+
+
+_DAY = 86_400_000
+_EPOCH = 719_163
+_days, _dates = _Days(), _Dates()
+
+
+def squeeze(data: bytes) -> bytes:
+    """A text compressed; it is as fast as deflate gets, with a small window that needs little setting up."""
+    stream = zlib.compressobj(1, zlib.DEFLATED, _WINDOW, _MEMORY)
+    return stream.compress(data) + stream.flush()
+
+
+def unsqueeze(data: bytes) -> bytes:
+    """The text that `squeeze` took.
+
+    Raises:
+        zlib.error: nobody wrote this.
+    """
+    return zlib.decompress(data, _WINDOW)
+
+
 def pack(value: Struct) -> bytes:
     """A record; MessagePack itself unless a text in it holds a lone surrogate."""
     try:
         return _DIRECT + _encode(value)
     except UnicodeEncodeError:
         return _ARMOURED + _encode(_armour(msgspec.to_builtins(value, builtin_types=(bytes,))))
+
+
+def pack_extra(extra: Extra) -> bytes:
+    """What an entry has of it; the last fields are left out if they are empty."""
+    fields = [extra.tools, extra.calls, extra.files, extra.label, extra.target]
+    while fields and not fields[-1] and fields[-1] != "":
+        fields.pop()
+    try:
+        return _DIRECT + _encode(fields)
+    except UnicodeEncodeError:
+        return _ARMOURED + _encode(_armour(fields))
 
 
 def unpack_session(data: bytes) -> Session:

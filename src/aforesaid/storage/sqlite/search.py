@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from aforesaid.matching import Literal, Term
 from aforesaid.model import TermRow
-from aforesaid.storage.sqlite.records import FED, to_bytes, to_text
+from aforesaid.storage.sqlite.records import FED, PACKED, from_id, from_stamp, to_bytes, to_text, unsqueeze
 from aforesaid.storage.sqlite.spans import within
 
 if TYPE_CHECKING:
@@ -30,10 +30,13 @@ DIGITS = 9
 """Decimals of a score."""
 
 _PROPOSED = (
-    "SELECT search.rowid, entry.text FROM search CROSS JOIN entry ON entry.row = search.rowid"
+    f"SELECT search.rowid, entry.text, entry.flags & {PACKED} FROM search CROSS JOIN entry ON entry.row = search.rowid"
     " WHERE search MATCH ? AND {within} ORDER BY search.rowid DESC"
 )
-_SCANNED = f"SELECT row, text FROM entry WHERE {{within}} AND flags & {FED} AND instr(text, ?) ORDER BY row DESC"
+_SCANNED = (
+    f"SELECT row, text, flags & {PACKED} FROM entry WHERE {{within}} AND flags & {FED}"
+    f" AND (flags & {PACKED} OR instr(text, ?)) ORDER BY row DESC"
+)
 _RANKED = "SELECT rowid, bm25(search) AS score FROM search WHERE search MATCH ? AND {within} ORDER BY score LIMIT ?"
 _COUNTED = "SELECT count(*) FROM search WHERE search MATCH ? AND {within}"
 _TIE = "SELECT timestamp, id FROM entry WHERE row = ?"
@@ -44,12 +47,14 @@ def find_literal(shard: Shard, needle: str, spans: Sequence[Span], limit: int) -
     if not needle or limit <= 0:
         return ()
     literal = Literal(needle)
+    wanted = to_bytes(needle)
     found: list[int] = []
     for group in descending(spans):
         rows = _proposals(shard, literal, group)
         try:
-            for row, text in rows:
-                if literal.found_in(to_text(text)):
+            for row, text, packed in rows:
+                data = unsqueeze(text) if packed else text
+                if wanted in data and literal.found_in(to_text(data)):
                     found.append(row)
                     if len(found) == limit:
                         return tuple(found)
@@ -153,5 +158,5 @@ def _break_tie(shard: Shard, rows: Sequence[int]) -> list[int]:
     """Rows with equal scores: the newest first, those without a time last, then by id."""
     connection = shard.database.connection
     columns: dict[int, Any] = {row: connection.execute(_TIE, (row,)).fetchone() for row in rows}
-    by_id = sorted(rows, key=lambda row: columns[row][1])
-    return sorted(by_id, key=lambda row: columns[row][0] or "", reverse=True)
+    by_id = sorted(rows, key=lambda row: from_id(columns[row][1]))
+    return sorted(by_id, key=lambda row: from_stamp(columns[row][0]) or "", reverse=True)

@@ -6,7 +6,6 @@ derive from the tables stays with the shard for the next snapshot of the same ge
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -17,14 +16,18 @@ from aforesaid.storage.sqlite.failures import UNREADABLE, is_damage, store_error
 from aforesaid.storage.sqlite.records import (
     AUTOMATIC,
     KINDS,
+    PACKED,
     REQUEST,
     ROLES,
     Extra,
-    to_bytes,
+    from_id,
+    from_stamp,
+    to_id,
     to_text,
     unpack_change,
     unpack_extra,
     unpack_lengths,
+    unsqueeze,
 )
 
 if TYPE_CHECKING:
@@ -37,12 +40,13 @@ if TYPE_CHECKING:
 _RUNS = "SELECT first, last, parent FROM run ORDER BY first"
 _MARKS = "SELECT row, change FROM mark ORDER BY row"
 _ROW = "SELECT row FROM entry WHERE id = ?"
-_COLUMNS = (
-    "row, id, kind, role, flags, timestamp, line, offset, length, sha256, digest, tokens, redacted, extra, parts, text"
+_ENTRIES = (
+    "SELECT entry.row, id, kind, role, flags, timestamp, line, offset, length, sha256, digest, tokens, redacted, extra,"
+    " parts, text FROM entry CROSS JOIN digest ON digest.row = entry.row"
+    " WHERE entry.row IN (SELECT value FROM json_each(?))"
 )
-_ENTRIES = f"SELECT {_COLUMNS} FROM entry WHERE row IN (SELECT value FROM json_each(?))"
 _REQUEST = f"SELECT max(row) FROM entry WHERE flags & {REQUEST} AND row BETWEEN ? AND ?"
-_DIGESTS = "SELECT digest, row FROM entry WHERE digest IN (SELECT unhex(value) FROM json_each(?))"
+_DIGESTS = "SELECT digest FROM digest WHERE row BETWEEN ? AND ?"
 _NOTHING = Extra()
 
 
@@ -85,7 +89,7 @@ class ShardSnapshot:
     def rows(self, ids: Sequence[str]) -> tuple[int | None, ...]:
         """The row of each id."""
         with self._reading():
-            found = [self._connection.execute(_ROW, (to_bytes(id_),)).fetchone() for id_ in ids]
+            found = [self._connection.execute(_ROW, (to_id(id_),)).fetchone() for id_ in ids]
         return tuple(row[0] if row else None for row in found)
 
     def entries(self, rows: Sequence[int]) -> tuple[StoredEntry, ...]:
@@ -108,15 +112,14 @@ class ShardSnapshot:
 
     def digests(self, wanted: Sequence[bytes], spans: Sequence[Span]) -> frozenset[bytes]:
         """Those of the wanted text digests that some row within the spans carries."""
-        ascending = sorted(spans)
-        firsts = [first for first, _ in ascending]
-        asked = "[" + ",".join(f'"{digest.hex()}"' for digest in set(wanted)) + "]"
+        left = set(wanted)
         carried: set[bytes] = set()
         with self._reading():
-            for digest, row in self._connection.execute(_DIGESTS, (asked,)):
-                place = bisect_right(firsts, row) - 1
-                if place >= 0 and row <= ascending[place][1]:
-                    carried.add(digest)
+            for span in spans:
+                if left:
+                    here = left.intersection([digest for (digest,) in self._connection.execute(_DIGESTS, span)])
+                    carried |= here
+                    left -= here
         return frozenset(carried)
 
     def find_literal(self, needle: str, spans: Sequence[Span], limit: int) -> tuple[int, ...]:
@@ -165,15 +168,15 @@ def _mark(row: int, data: bytes) -> Mark:
 def _stored(columns: Any) -> StoredEntry:
     row, id_, kind, role, flags, timestamp, *rest = columns
     line, offset, length, sha256, digest, tokens, redacted, extra, parts, text = rest
-    words = "" if text is None else to_text(text)
+    words = "" if text is None else to_text(unsqueeze(text) if flags & PACKED else text)
     more = _NOTHING if extra is None else unpack_extra(extra)
     whole = () if text is None else (len(words),)
     return StoredEntry(
         row=row,
-        id=to_text(id_),
+        id=from_id(id_),
         kind=KINDS[kind],
         role=ROLES[role],
-        timestamp=timestamp,
+        timestamp=from_stamp(timestamp),
         text=words,
         parts=whole if parts is None else unpack_lengths(parts),
         source=Source(line=line, offset=offset, length=length, sha256=sha256),

@@ -18,13 +18,19 @@ from aforesaid.storage.sqlite.records import (
     AUTOMATIC,
     FED,
     KINDS,
+    PACK_FROM,
+    PACKED,
     REQUEST,
     ROLES,
     Change,
     Extra,
     pack,
+    pack_extra,
     pack_lengths,
+    squeeze,
     to_bytes,
+    to_id,
+    to_stamp,
 )
 from aforesaid.text import digest, feed
 from aforesaid.tokens import estimate
@@ -45,14 +51,18 @@ _LAST = "SELECT coalesce(max(row), 0) FROM entry"
 _LAST_RUN = "SELECT first, last, parent FROM run ORDER BY first DESC LIMIT 1"
 _ROW = "SELECT row FROM entry WHERE id = ?"
 _ADD_ENTRY = (
-    "INSERT INTO entry(row, id, kind, role, flags, timestamp, line, offset, length, sha256, digest, tokens, redacted,"
-    " extra, parts, text) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, ?, ?, ?)"
+    "INSERT INTO entry(row, id, kind, role, flags, timestamp, line, offset, length, sha256, tokens, redacted, extra,"
+    " parts, text) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, ?, ?, ?)"
 )
 _ADD_TEXT = "INSERT INTO search(rowid, body, parts) VALUES (?, ?, ?)"
+_ADD_DIGEST = "INSERT INTO digest(row, digest) VALUES (?, ?)"
 _ADD_MARK = "INSERT INTO mark(row, change) VALUES (?, ?)"
 _PUT_RUN = "INSERT OR REPLACE INTO run(first, last, parent) VALUES (?, ?, ?)"
 _ATTACH_RUN = "UPDATE run SET parent = ? WHERE first = ?"
-_CLEAR = "DELETE FROM entry; DELETE FROM run; DELETE FROM mark; INSERT INTO search(search) VALUES ('delete-all');"
+_CLEAR = (
+    "DELETE FROM entry; DELETE FROM digest; DELETE FROM run; DELETE FROM mark;"
+    " INSERT INTO search(search) VALUES ('delete-all');"
+)
 _SAVE = "UPDATE shard SET session = ?, tail = ?, projection = ?"
 
 
@@ -111,12 +121,14 @@ class ShardWriter:
         here = {entry.id: row for row, entry in enumerate(entries, self._last + 1)}
         stored: list[Bound] = []
         fed: list[Bound] = []
+        digests: list[Bound] = []
         marks: list[Bound] = []
         runs: list[Bound] = []
         with translated(self._path, writing=True):
             for row, entry in enumerate(entries, self._last + 1):
                 self._place(row, entry, here, runs)
                 stored.append(_derive(row, entry, fed))
+                digests.append((row, digest(entry.text) if entry.parts else _NO_TEXT))
                 if entry.compaction is not None or entry.edit is not None:
                     marks.append((row, pack(Change(entry.compaction, entry.edit))))
                 self._note(entry)
@@ -124,6 +136,7 @@ class ShardWriter:
             if self._run is not None:
                 runs.append(tuple(self._run))
             self._connection.executemany(_ADD_ENTRY, stored)
+            self._connection.executemany(_ADD_DIGEST, digests)
             self._connection.executemany(_ADD_TEXT, fed)
             self._connection.executemany(_ADD_MARK, marks)
             self._connection.executemany(_PUT_RUN, runs)
@@ -157,7 +170,7 @@ class ShardWriter:
         return done
 
     def _find(self, id_: str) -> int | None:
-        found = self._connection.execute(_ROW, (to_bytes(id_),)).fetchone()
+        found = self._connection.execute(_ROW, (to_id(id_),)).fetchone()
         return found[0] if found else None
 
     def _place(self, row: int, entry: Entry, here: dict[str, int], runs: list[Bound]) -> None:
@@ -205,23 +218,26 @@ def _derive(row: int, entry: Entry, fed: list[Bound]) -> Bound:
         flags |= FED
         body, names = feed(text)
         fed.append((row, body, names))
+    data = to_bytes(text)
+    if len(data) >= PACK_FROM:
+        flags |= PACKED
+        data = squeeze(data)
     extra = Extra(entry.tools, entry.calls, entry.files, entry.label, entry.target)
     return (
         row,
-        to_bytes(entry.id),
+        to_id(entry.id),
         _KIND[entry.kind],
         _ROLE[entry.role],
         flags,
-        entry.timestamp,
+        to_stamp(entry.timestamp),
         entry.source.line,
         entry.source.offset,
         entry.source.length,
         entry.source.sha256,
-        digest(text) if text else _NO_TEXT,
         estimate(text) if text else 0,
-        None if extra == _NOTHING else pack(extra),
+        None if extra == _NOTHING else pack_extra(extra),
         None if len(entry.parts) <= 1 else pack_lengths(tuple(map(len, entry.parts))),
-        to_bytes(text) if entry.parts else None,
+        data if entry.parts else None,
     )
 
 
