@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from functools import lru_cache
 from hashlib import blake2b
 from typing import Final
 
@@ -202,11 +203,15 @@ def _camel_parts(text: str) -> dict[str, None]:
     """The folded parts of the camelCase names in a text, in order, once each."""
     parts: dict[str, None] = {}
     for name in _humped(text):
-        pieces = re.split(_HUMP, name) if len(name) <= _LONGEST_HUMPED else ()
-        if len(pieces) > 1:
-            for piece in pieces:
-                parts.update(dict.fromkeys((piece.lower(),) if piece.isascii() else tokens(piece)))
+        parts.update(_parts_of(name))
     return parts
+
+
+@lru_cache(maxsize=4096)  # names come up again and again in a session
+def _parts_of(name: str) -> dict[str, None]:
+    """The folded parts of a word; none if it has no humps."""
+    pieces = re.split(_HUMP, name) if len(name) <= _LONGEST_HUMPED else ()
+    return dict.fromkeys(part for piece in pieces for part in tokens(piece)) if len(pieces) > 1 else {}
 
 
 def _humped(text: str) -> dict[str, None]:
@@ -269,4 +274,14 @@ def normalise(text: str) -> str:
 
 def digest(text: str) -> bytes:
     """16 bytes that are equal for texts that are equal once normalised (BLAKE2b)."""
-    return blake2b(normalise(text).encode("utf-8", "surrogatepass"), digest_size=16).digest()
+    if text.isascii():
+        # The same as below, without cutting the text into words: indexing does this to every text.
+        data = text.lower().encode().translate(_ASCII_BLANKS).strip(b" ")
+        while b"  " in data:
+            data = data.replace(b"  ", b" ")
+    else:
+        data = normalise(text).encode("utf-8", "surrogatepass")
+    return blake2b(data, digest_size=16).digest()
+
+
+_ASCII_BLANKS: Final = bytes(32 if byte < 128 and chr(byte).isspace() else byte for byte in range(256))
