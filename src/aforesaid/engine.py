@@ -141,13 +141,27 @@ class Engine:
             return _nothing("disabled", PRIVACY_UNAVAILABLE, options)
         try:
             found, reasons = self._refresh(os.fspath(session))
-            with self._store.read(found.key) as snapshot:
-                answer = retrieve(snapshot, leaf=leaf, request=query, context_entries=context_entries, options=options)
+            answer = self._ask(found, leaf, query, context_entries, options)
+            if not _still_stands(answer) and self._store.writable:
+                # The file was changed in a place where a sync does not look; evidence must be what stands there.
+                self.rebuild(session=found.file)
+                answer = self._ask(found, leaf, query, context_entries, options)
         except UsageError:
             raise
         except OperationError as error:
             return _nothing("failed", error.code, options)
         return answer if not reasons else _with_reasons(answer, reasons)
+
+    def _ask(
+        self,
+        session: Session,
+        leaf: str | None,
+        query: str | None,
+        context_entries: Sequence[str] | None,
+        options: RetrievalOptions,
+    ) -> Retrieval:
+        with self._store.read(session.key) as snapshot:
+            return retrieve(snapshot, leaf=leaf, request=query, context_entries=context_entries, options=options)
 
     def sessions(self, *, project: Path | None = None, host: str | None = None) -> tuple[Session, ...]:
         """The sessions of the store, newest first, as far as they worked in a project folder or belong to a host."""
@@ -306,6 +320,24 @@ def _reader(host: str) -> TranscriptPort:
             return reader
     known = ", ".join(reader.host for reader in READERS)
     raise BadArgument(f"there is no host {host}", f"choose one of {known}")
+
+
+def _still_stands(answer: Retrieval) -> bool:
+    """Whether the lines that evidence was taken from are still what they were; true where there is no file any more."""
+    if answer.session is None or not answer.hits or not os.path.isfile(answer.session.file):
+        return True
+    from hashlib import sha256  # late: only answers with evidence need it
+
+    try:
+        with open(answer.session.file, "rb") as lines:
+            for hit in answer.hits:
+                source = hit.ranked.candidate.entry.source
+                lines.seek(source.offset)
+                if sha256(lines.read(source.length)).digest() != source.sha256:
+                    return False
+    except OSError:
+        return True
+    return True
 
 
 def _nothing(status: RetrievalStatus, warning: str, options: RetrievalOptions) -> Retrieval:

@@ -166,6 +166,19 @@ def test_a_known_session_that_is_being_written_anew_is_no_wrong_argument(engine:
     assert engine.retrieve(session=file, query="the walnut").status == "complete"
 
 
+def test_evidence_is_what_stands_in_the_file_whatever_was_done_to_it(engine: Engine, tmp_path: Path) -> None:
+    texts = [f"walnut_{number} " + "filler " * 40 for number in range(60)]
+    rows = pi.conversation(texts)
+    rows.append(pi.compaction("cccccccc", rows[-1]["id"], "cccccccc", minute=90))
+    file = pi.write(tmp_path / "long.jsonl", [pi.header("long"), *rows])
+    engine.index(file)
+    # Of the same length, in the middle, and the file grows as well: for a sync this is an append.
+    changed = file.read_bytes().replace(b"walnut_30 ", b"hazels_30 ")
+    file.write_bytes(changed + b'{"type":"usage","id":"dddddddd","parentId":"cccccccc"}\n')
+    assert engine.retrieve(session=file, query="`walnut_30`").hits == ()
+    assert len(engine.retrieve(session=file, query="`hazels_30`").hits) == 1
+
+
 def test_a_pipe_is_never_waited_for(engine: Engine, tmp_path: Path) -> None:
     if not hasattr(os, "mkfifo"):
         return
