@@ -95,10 +95,11 @@ def to_stamp(timestamp: str | None) -> int | str | None:
     """A timestamp as milliseconds since 1970; as it is where it is not written as timestamps are."""
     if timestamp is None:
         return None
+    hour, rest = _hours[timestamp[:14]], timestamp[14:]
+    if hour is None:
+        return timestamp
     try:
-        day = _days[timestamp[:10]]
-        clock = (int(timestamp[11:13]) * 60 + int(timestamp[14:16])) * 60 + int(timestamp[17:19])
-        stamp = day * _DAY + clock * 1000 + int(timestamp[20:23])
+        stamp = hour + int(rest[:2]) * 60_000 + int(rest[3:5]) * 1000 + int(rest[6:9])
     except ValueError:
         return timestamp
     return stamp if from_stamp(stamp) == timestamp else timestamp
@@ -108,36 +109,38 @@ def from_stamp(stamp: int | str | None) -> str | None:
     """The timestamp that `to_stamp` took."""
     if not isinstance(stamp, int):
         return stamp
-    day, rest = divmod(stamp, _DAY)
-    seconds, thousandths = divmod(rest, 1000)
-    minutes, second = divmod(seconds, 60)
-    hour, minute = divmod(minutes, 60)
-    return f"{_dates[day]}T{hour:02}:{minute:02}:{second:02}.{thousandths:03}Z"
+    hour, rest = divmod(stamp, _HOUR)
+    return f"{_starts[hour]}{rest // 60_000:02}:{rest // 1000 % 60:02}.{rest % 1000:03}Z"
 
 
-class _Days(dict[str, int]):
-    """Days since 1970 of dates, filled as dates are met."""
+class _Hours(dict[str, int | None]):
+    """Milliseconds since 1970 at the beginning of an hour, by the timestamp up to its minutes; filled as it is met."""
 
-    def __missing__(self, date: str) -> int:
-        from datetime import date as calendar  # late: readers of a store rarely write one
+    def __missing__(self, start: str) -> int | None:
+        from datetime import date  # late: readers of a store rarely write one
 
-        self[date] = day = calendar.fromisoformat(date).toordinal() - _EPOCH
-        return day
-
-
-class _Dates(dict[int, str]):
-    """The way back."""
-
-    def __missing__(self, day: int) -> str:
-        from datetime import date as calendar  # late: as above
-
-        self[day] = date = calendar.fromordinal(day + _EPOCH).isoformat()
-        return date
+        try:
+            day = date.fromisoformat(start[:10]).toordinal() - _EPOCH
+            self[start] = hour = (day * 24 + int(start[11:13])) * _HOUR
+        except ValueError:
+            return None
+        return hour
 
 
-_DAY = 86_400_000
+class _Starts(dict[int, str]):
+    """The way back, by hours since 1970."""
+
+    def __missing__(self, hour: int) -> str:
+        from datetime import date  # late: a search that finds nothing needs none
+
+        day, clock = divmod(hour, 24)
+        self[hour] = start = f"{date.fromordinal(day + _EPOCH).isoformat()}T{clock:02}:"
+        return start
+
+
+_HOUR = 3_600_000
 _EPOCH = 719_163
-_days, _dates = _Days(), _Dates()
+_hours, _starts = _Hours(), _Starts()
 
 
 def squeeze(data: bytes) -> bytes:

@@ -47,6 +47,9 @@ _KIND = {name: number for number, name in enumerate(KINDS)}
 _ROLE = {name: number for number, name in enumerate(ROLES)}
 _NO_TEXT = digest("")
 
+REMEMBERED = 100_000
+"""Rows of a new session whose ids are looked up in memory; a session with more asks its index."""
+
 _LAST = "SELECT coalesce(max(row), 0) FROM entry"
 _LAST_RUN = "SELECT first, last, parent FROM run ORDER BY first DESC LIMIT 1"
 _ROW = "SELECT row FROM entry WHERE id = ?"
@@ -91,6 +94,8 @@ class ShardWriter:
         self._tail = shard.tail
         self._changed = False
         self._waiting: dict[str, list[int]] = {}
+        # All rows by id, while they are few and all of this transaction.
+        self._rows: dict[str, int] | None = None if self._last else {}
         kept = self._before or Session(key=shard.key, file=file, header=Header(host="", session_id=""))
         self._name, self._requests, self._updated = kept.name, kept.requests, kept.updated
         self.committed = False
@@ -108,6 +113,7 @@ class ShardWriter:
         self._last, self._run, self._last_id, self._tail = 0, None, None, None
         self._name, self._requests, self._updated = None, 0, None
         self._waiting.clear()
+        self._rows = {}
         self._changed = True
         return removed
 
@@ -140,6 +146,10 @@ class ShardWriter:
             self._connection.executemany(_ADD_TEXT, fed)
             self._connection.executemany(_ADD_MARK, marks)
             self._connection.executemany(_PUT_RUN, runs)
+        if self._rows is not None:
+            self._rows |= here
+            if self._last > REMEMBERED:
+                self._rows = None
         if entries:
             self._tail, self._changed = self._last, True
 
@@ -170,6 +180,8 @@ class ShardWriter:
         return done
 
     def _find(self, id_: str) -> int | None:
+        if self._rows is not None:
+            return self._rows.get(id_)
         found = self._connection.execute(_ROW, (to_id(id_),)).fetchone()
         return found[0] if found else None
 
