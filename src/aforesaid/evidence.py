@@ -33,7 +33,7 @@ SOURCE: Final = "Source entry: "
 CONTENT: Final = "Quoted content JSON: "
 
 SMALLEST: Final = 100
-"""Tokens that no framed message stays below; with less budget left nothing more is tried."""
+"""Tokens that no framed message stays below, whatever it quotes."""
 MISFITS: Final = 50
 """So many messages are built in vain at most; then the budget counts as full."""
 
@@ -59,7 +59,7 @@ def select(
     left = max_tokens
     misfits = 0
     for row in ranked:
-        if len(kept) >= max_results or left < SMALLEST or misfits == MISFITS:
+        if len(kept) >= max_results or misfits == MISFITS:
             break
         if _least_tokens(row.candidate.entry) > left:
             continue
@@ -158,7 +158,8 @@ def quote(text: str) -> str:
 
     Lone surrogates, controls and the line ends of Unicode are escaped; other text stays raw. Where the text, once
     compatibility forms, case, invisible characters and blanks are folded, holds the title, a letter of it is escaped
-    (the title has no dashes to fold). Letters of other alphabets that only look alike are not folded.
+    (the title has no dashes to fold). Letters of other alphabets that only look alike are not folded. As in every JSON
+    text, two surrogates that make a pair are read as the one character that they encode.
     """
     pieces: list[str] = []
     done = 0

@@ -208,15 +208,13 @@ def _borders(text: str, index: int) -> tuple[int | None, int | None]:
         return index, index
     import regex  # late: it costs 40 ms, and most edges need no look at a cluster
 
-    before = certain
-    for cluster in regex.finditer(r"\X", text, pos=certain, endpos=highest):
-        after = cluster.end()
-        if after == index:
-            return index, index
-        if after > index:
-            return before, after if after < highest or highest == len(text) else None
-        before = after
-    return before, None
+    clusters = regex.finditer(r"\X", text, pos=certain, endpos=highest)
+    before = after = certain
+    while after < index:
+        before, after = after, next(clusters).end()
+    if after == index:
+        return index, index
+    return before, after if after < highest or highest == len(text) else None
 
 
 _BASES: Final = frozenset(

