@@ -169,6 +169,15 @@ def test_no_request_is_slow(piece: str) -> None:
     assert process_time() - started < 2
 
 
+@pytest.mark.parametrize(
+    "word", ["a" + "A" * 200 + "é", "aB" * 100 + "é", "Ab1" * 80 + "é", "A" * 200 + "é", "ABab" * 60 + "é"]
+)
+def test_one_word_with_many_capitals_is_not_slow(word: str) -> None:
+    started = process_time()
+    read_query(word)
+    assert process_time() - started < 1
+
+
 @given(any_text)
 def test_any_text_is_a_request_and_its_items_stand_in_it(request_text: str) -> None:
     query = read_query(request_text)
