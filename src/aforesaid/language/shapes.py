@@ -61,7 +61,9 @@ HASH = (
 QUALIFIED = r"(?<![\w.])[^\W\d]\w*(?:(?:::|\.|->|#)[^\W\d]\w*)+(\(\))?(?!\w)"
 CALL = r"(?<![\w.])([^\W\d]\w*)\(\)"
 NAME = r"(?<!\w)(?=\w*[^\W_])\w*(?:[^\W_]_+\w|_[^\W_]|(?<=[a-z0-9])[A-Z]|[A-Z](?=[A-Z][a-z]))\w*(?!\w)"
-HUMPS = r"[a-zß-öø-ÿ]+\d*[A-Z][a-zA-Z0-9]*|(?:[A-Z]+[a-zß-öø-ÿ]+\d*){2,}[A-Z]*|[A-Z]+[a-z]+[A-Z]\w*|[A-Z]{3,}[a-z]{2,}\w*"
+HUMPS = (
+    r"[a-zß-öø-ÿ]+\d*[A-Z][a-zA-Z0-9]*|(?:[A-Z]+[a-zß-öø-ÿ]+\d*){2,}[A-Z]*|[A-Z]+[a-z]+[A-Z]\w*|[A-Z]{3,}[a-z]{2,}\w*"
+)
 SPELLED = (
     r"(?i)(?<![\w.])(?:"
     + "|".join(sorted(map(re.escape, technologies.SPELLED), key=len, reverse=True))
