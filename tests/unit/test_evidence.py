@@ -255,6 +255,9 @@ def built_rows(monkeypatch: pytest.MonkeyPatch, rows: list[Ranked], max_tokens: 
 def test_what_cannot_fit_is_not_even_built(monkeypatch: pytest.MonkeyPatch) -> None:
     rows = [ranked(str(number), "word " * 4000) for number in range(300)]
     assert built_rows(monkeypatch, rows, 400) == 0
+    assert built_rows(monkeypatch, rows, 1000) == 0
+    tokens = build_evidence(rows[0], NOTHING, session_id=None).tokens
+    assert built_rows(monkeypatch, rows, 2 * tokens + tokens // 2) == 2
 
 
 def test_messages_built_in_vain_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
