@@ -499,7 +499,7 @@ class SyncReport(Struct, frozen=True, kw_only=True):
         session: the session afterwards; None if it failed before it was known.
         added, removed: rows.
         flaws: lines of this sync that could not be used, or not in full.
-        error_code, error: set when `status` is `failed`.
+        error_code, error: set when `status` is `failed`, and when it is `rebuilt` because the stored data were damaged.
     """
 
     file: str
