@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from time import process_time
 
@@ -16,6 +17,9 @@ from aforesaid.query import LONGEST, MOST, classify, read_query
 REQUESTS = Path(__file__).parent.parent / "fixtures" / "requests" / "no-topic.txt"
 
 
+TOPICS = REQUESTS.with_name("topic.jsonl")
+
+
 def no_topic_requests() -> list[str]:
     return REQUESTS.read_text("utf-8").splitlines()
 
@@ -27,6 +31,14 @@ def test_there_are_enough_controls() -> None:
 @pytest.mark.parametrize("request_text", no_topic_requests())
 def test_a_request_without_a_topic_asks_for_nothing(request_text: str) -> None:
     assert read_query(request_text).empty
+
+
+@pytest.mark.parametrize("line", TOPICS.read_text("utf-8").splitlines())
+def test_a_request_with_a_topic_gives_exactly_its_items(line: str) -> None:
+    expected = json.loads(line)
+    query = read_query(expected.pop("request"))
+    found = {kind: list(getattr(query, kind)) for kind in query.__struct_fields__}
+    assert {kind: items for kind, items in found.items() if items} == expected
 
 
 @pytest.mark.parametrize(
@@ -60,7 +72,19 @@ def test_a_request_without_a_topic_asks_for_nothing(request_text: str) -> None:
         ("JavaScript, GitHub, PostgreSQL, iPhone", ()),
         ("the gen-itgc后 job", ()),
         ("done.Now the gateway", ()),
-        ("and/or TCP/IP", ()),
+        ("and/or TCP/IP, client/server, he/she, 12/11/2026, 24/7", ()),
+        ("./run and ~/notes and ../x and the tests/ folder", ("./run", "~/notes", "../x", "tests/")),
+        ("Makefile:12, src/app.ts#L10-L20 and lib/x.rb:3-9", ("Makefile", "src/app.ts", "lib/x.rb")),
+        ("console.log, self.db, process.env and np.array", ("console.log", "self.db", "process.env", "np.array")),
+        ("the gateway.then restart. it.so ok.In", ()),
+        ("修改getUserById函数,src/app.py的", ("getUserById", "src/app.py")),
+        ("use ```gateway start``` here", ("gateway start",)),
+        ("option #2, error 1, line:12, the 2nd, _this_ and **that**", ()),
+        ("PR #7 and #1234, CVE-2024-12345", ("#7", "#1234", "CVE-2024-12345")),
+        ("java.lang.NullPointerException", ("NullPointerException",)),
+        ("example.com, my-host.example.org:8080, fix.it now", ("example.com", "my-host.example.org:8080")),
+        ("ok -go on -I think ls -la", ("-la",)),
+        ("PDFs, APIs, URLs, a.k.a. Ph.D.", ()),
     ],
 )
 def test_identifiers_are_what_looks_like_a_name(request_text: str, identifiers: tuple[str, ...]) -> None:
@@ -75,6 +99,9 @@ def test_identifiers_are_what_looks_like_a_name(request_text: str, identifiers: 
         ("「エラー」 『警告』 《配置》", ("エラー", "警告", "配置")),
         ("l'errore dell'utente e l'altro", ()),
         ("don't we've 'til", ()),
+        ("'tis the users' choice, a 5\" and a 6\" one", ()),
+        ("he said 'don't'", ("don't",)),
+        ('"..." and "solo"', ("solo",)),
     ],
 )
 def test_quotes_of_every_language_make_phrases(request_text: str, phrases: tuple[str, ...]) -> None:
@@ -105,6 +132,17 @@ def test_a_capitalised_or_hyphenated_word_is_a_keyword() -> None:
     assert query.keywords == ("Update", "follow-up", "Gateway")
 
 
+def test_a_time_to_wait_is_a_topic_only_beside_a_stronger_one() -> None:
+    assert read_query("back in 10min, do it 2x").empty
+    assert read_query("the timeout of 10min").keywords == ("timeout", "10min")
+
+
+def test_capitals_tell_some_technologies_from_words() -> None:
+    assert read_query("the REST endpoint of the React app").technologies == ("REST", "React")
+    assert read_query("DO THE REST").empty
+    assert read_query("make it prettier").empty
+
+
 def test_words_of_every_session_are_topics_only_beside_a_stronger_one() -> None:
     assert read_query("fix the error and run the tests").empty
     assert read_query("run the login tests").keywords == ("login", "tests")
@@ -127,10 +165,16 @@ def test_technologies_are_reported_as_they_are_written() -> None:
     ("request_text", "keywords"),
     [
         ("Как настроить сервер", ("настроить", "сервер")),
-        ("修复配置文件的端口", ("修复", "复配", "配置", "置文", "文件", "端口")),
-        ("サーバーの設定を確認してください", ("サーバー", "設定", "確認")),
+        ("修复配置文件的端口", ("配置文件", "端口")),
+        ("请把数据库的连接池改成", ("数据库", "连接", "接池", "池改", "改成")),
+        ("修改getUserById函数", ("修改", "函数")),
+        ("サーバーの設定を確認してください", ("サーバー", "設定")),
+        ("データベースの接続エラー", ("データベース", "接続", "エラー")),
         ("서버에서 데이터베이스를", ("서버", "데이터베이스")),
         ("ระบบ", ("ระบบ",)),
+        ("ข้อมูล", ("ข้", "้อ", "อม", "มู", "ูล")),
+        ("तालिका में डेटा", ("तालिका", "डेटा")),
+        ("שָׁלוֹם לשרת", ("שָׁלוֹם", "לשרת")),
         ("إعدادات الخادم", ("إعدادات", "الخادم")),
         ("timeout 30s 8443 2 512MB v2.1", ("timeout", "30s", "8443", "512MB", "v2.1")),
     ],

@@ -1,37 +1,33 @@
 """Floor 3: words as data: what is no topic, what is a weak one, names of technologies, names of files.
 
-`query` looks words up here, always folded (`text.fold`). The lists are closed classes of grammar and tables of
-conjugation, not collections of sentences; `docs/query.md` says what belongs where.
+`query` looks words up here, always folded (`text.fold`). The lists are closed classes of grammar and verbs, not
+collections of sentences; `docs/query.md` says what belongs where. Forms of verbs are recognised by their endings and
+not listed: tables of all forms would take longer to make than a request to read.
 """
 
 from __future__ import annotations
 
-from functools import cache
-from typing import TYPE_CHECKING
+from functools import cache, lru_cache
 
 from aforesaid.language import english, italian, others
 
-if TYPE_CHECKING:
-    from collections.abc import Container
 
-
-class _NoTopics:
-    """Words that stand in lists, and Italian verbs with pronouns attached, of which there are too many to list."""
-
-    def __init__(self) -> None:
-        self._words = english.no_topics() | italian.no_topics() | others.no_topics()
-
-    def __contains__(self, word: object) -> bool:
-        return word in self._words or (isinstance(word, str) and italian.has_pronoun(word))
+@cache
+def _listed() -> frozenset[str]:
+    return english.listed() | italian.listed() | others.listed()
 
 
 @cache
-def no_topics() -> Container[str]:
-    """Folded words that never are a topic by themselves: grammar, workflow, acknowledgement, requests to go on."""
-    return _NoTopics()
+def _weak() -> frozenset[str]:
+    return english.weak() | italian.weak() | others.weak()
 
 
-@cache
-def weak_topics() -> frozenset[str]:
-    """Folded words that belong to the work of every session; topics only beside a stronger one."""
-    return english.weak_topics() | italian.weak_topics()
+@lru_cache(4096)
+def is_no_topic(word: str) -> bool:
+    """Whether a folded word never is a topic by itself: grammar, workflow, acknowledgement, a request to go on."""
+    return word in _listed() or english.is_form(word) or italian.is_form(word)
+
+
+def is_weak(word: str) -> bool:
+    """Whether a folded word belongs to the work of every session; a topic only beside a stronger one."""
+    return word in _weak() or english.is_weak_form(word)

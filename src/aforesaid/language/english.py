@@ -2,6 +2,12 @@
 
 from __future__ import annotations
 
+from functools import cache
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
 _GRAMMAR = """
 a an the this that these those such same other others another each every either neither both all any some none no not nor
 one ones two three four five six seven eight nine ten eleven twelve first second third fourth fifth sixth seventh eighth
@@ -38,7 +44,7 @@ confirm confirmed approved approve accepted accept alright fair enough
 
 _FRAME = """
 problem problems issue issues trouble troubles thing things stuff matter matters rest remainder remaining leftover
-leftovers remain remains missing pending outstanding open unresolved next previous prior last latest current former
+leftovers remain remains missing pending outstanding open unresolved next previous prior last latest current former latter
 following upcoming final initial new old whole entire full total complete single different similar various additional
 extra further specific certain particular main major minor big small little huge large long short quick fast slow simple
 easy easier hard difficult tricky important urgent relevant related useful necessary required optional recommended
@@ -64,12 +70,12 @@ blindly happily gladly politely patiently thoroughly quietly cleanly needlessly 
 arguably admittedly evidently seemingly undoubtedly surely solely purely merely hardly barely scarcely overly nicely
 halfway midway throughout altogether nowhere anywhere everywhere somewhere elsewhere whereas whereby whenever
 beforehand afterwards afterward nevertheless nonetheless indeed albeit worth aside beside amid lest bunch handful ton
-tons heap heaps dozen dozens zillion umpteen hundred whatsoever none yourselves nope
+tons heaps dozen dozens zillion umpteen hundred whatsoever none yourselves nope
 lately somewhat thereby therein herein twofold thrice
 """
 
 _CHAT = """
-arent aint itd itll thatd thatll therell whats whatd whatre whatll whod wholl whos whyd howd howre hows wheres whens
+nr nro arent aint tis twas itd itll thatd thatll therell whats whatd whatre whatll whod wholl whos whyd howd howre hows wheres whens
 shouldve couldve wouldve mightve mustve mightnt neednt theyd shant hed wed yall dunno kinda sorta outta lotta
 whatcha gotcha betcha coulda shoulda woulda musta tryna finna imma ima innit cuz cos coz tho thru til till ur urs u r
 y n b4 gr8 l8r w8 m8 da dat dis dem em wut wat wot nah nuh yuh yah yass prolly probs defo rn atm tbh ngl idk idc
@@ -108,7 +114,7 @@ tidy tiny tough tricky true ugly weird wild wise young
 
 # Forms of verbs that are nouns in their own right.
 _NOUNS = """
-seed seeds
+seed seeds warning warnings
 """
 
 _VERBS = """
@@ -122,7 +128,7 @@ help hesitate hold hope hurry ignore improve include insist inspect intend inves
 laugh learn leave let like list listen look love make manage mean mention mess mind mishear misinterpret mislead
 misread miss move nail need note notice nudge omit open overcomplicate overdo overlook overthink paraphrase pass pause
 perform persevere pick plan prefer prepare presume prioritise prioritize proceed propose
-provide pursue put reach react read realise realize reassess reassure recall recap recheck reckon recollect recommend
+provide pursue put reach read realise realize reassess reassure recall recap recheck reckon recollect recommend
 reconsider redo redouble reevaluate refine regret reiterate relax remain remember remind repeat rephrase reply request
 require resist resolve respond restart restate resume rethink revert review revisit reword rework ruin run rush save
 say screw see seem select send set share show skip smile solve sound speak spend spoil stand start state stay
@@ -156,53 +162,91 @@ classes module modules variable variables line lines block blocks script scripts
 apps application applications project projects repo repos repository branch branches pr prs commit commits diff diffs patch
 feature features requirement requirements spec specs specification specifications documentation docs doc readme comments
 changelog message messages output outputs result results log logs version versions implementation solution solutions
-fixes changes updates edits improvement improvements cleanup refactoring tool tools agent agents model models session sessions conversation conversations
+changes updates edits improvement improvements cleanup refactoring tool tools agent agents model models session sessions conversation conversations
 chat context history prompt text word words name names value values data number numbers content contents
-green red passing failing broken working unit coverage ci lint linter linting quality performance
+green red failing unit coverage lint linter linting quality performance
 break breaks breaking dr infinite legend lunch dinner breakfast coffee magic order permission scratch shot verbose
-sentence paragraph job jobs target targets
+posted sentence paragraph job jobs target targets
 """
 
 
-def _forms(verb: str) -> tuple[str, ...]:
-    """The regular forms of a verb; a final consonant is doubled as well, since lookup does not mind extra forms."""
-    if verb.endswith("e"):
-        return verb, f"{verb}s", f"{verb}d", f"{verb[:-1]}ing", f"{verb}ing"
-    if verb.endswith("y") and verb[-2] not in "aeou":
-        return verb, f"{verb[:-1]}ies", f"{verb[:-1]}ied", f"{verb}ing"
-    double = verb + verb[-1]
-    return verb, f"{verb}s", f"{verb}es", f"{verb}ed", f"{verb}ing", f"{double}ed", f"{double}ing"
+@cache
+def listed() -> frozenset[str]:
+    """Folded English words that are no topic, as far as they stand in a list."""
+    words = (_GRAMMAR + _ADVERBS + _TALK + _CHAT + _FEELINGS + _FRAME + _IRREGULAR + _GRADED).split()
+    return frozenset(words).difference(_NOUNS.split())
 
 
-def _degrees(adjective: str) -> tuple[str, ...]:
-    """An adjective, its comparative and superlative, and its adverb."""
-    stem = adjective.removesuffix("e")
-    double = stem + stem[-1]
-    if adjective.endswith("y"):
-        stem = double = adjective[:-1] + "i"
-    return (
-        adjective,
-        f"{stem}er",
-        f"{stem}est",
-        f"{double}er",
-        f"{double}est",
-        f"{stem}ly",
-        f"{adjective}ly",
-        f"{stem}y",
-    )
+def is_form(word: str) -> bool:
+    """Whether a folded word is a form of a verb, or a degree or an adverb of an adjective, that is no topic."""
+    return (_is_form_of(word, _verbs()) or _is_degree(word)) and word not in _NOUNS.split()
 
 
-def _conjugate(verbs: str) -> frozenset[str]:
-    return frozenset(form for verb in verbs.split() for form in _forms(verb))
+@cache
+def weak() -> frozenset[str]:
+    """Folded English words that are topics only beside stronger ones, as far as they stand in a list."""
+    return frozenset(_WEAK.split())
 
 
-def no_topics() -> frozenset[str]:
-    """Folded English words that are no topic."""
-    words = frozenset((_GRAMMAR + _ADVERBS + _TALK + _CHAT + _FEELINGS + _FRAME + _IRREGULAR).split())
-    degrees = frozenset(form for word in _GRADED.split() for form in _degrees(word))
-    return (words | _conjugate(_VERBS) | degrees).difference(_NOUNS.split())
+def is_weak_form(word: str) -> bool:
+    """Whether a folded word is a form of a verb that is a weak topic."""
+    return _is_form_of(word, _weak_verbs())
 
 
-def weak_topics() -> frozenset[str]:
-    """Folded English words that are topics only beside stronger ones."""
-    return frozenset(_WEAK.split()) | _conjugate(_WEAK_VERBS)
+@cache
+def _verbs() -> frozenset[str]:
+    return frozenset(_VERBS.split())
+
+
+@cache
+def _weak_verbs() -> frozenset[str]:
+    return frozenset(_WEAK_VERBS.split())
+
+
+@cache
+def _graded() -> frozenset[str]:
+    return frozenset(_GRADED.split())
+
+
+def _is_form_of(word: str, verbs: frozenset[str]) -> bool:
+    """Whether a word is a regular form of one of the verbs."""
+    if word in verbs:
+        return True
+    for ending in ("s", "d", "ing"):
+        if word.endswith(ending):
+            stem = word[: -len(ending)]
+            return any(each in verbs for each in _verbs_of(stem, ending))
+    return False
+
+
+def _verbs_of(stem: str, ending: str) -> Iterator[str]:
+    """What verb a form may come from: make-s, fix-e-s, tri-es; make-d, fix-e-d, stop-p-e-d; mak-ing, stop-p-ing."""
+    if ending == "s":
+        yield stem
+    elif ending == "ing":
+        yield stem
+        yield stem + "e"
+        yield from _undoubled(stem)
+    if stem.endswith("e") and ending != "ing":
+        if ending == "d":
+            yield stem
+        yield stem[:-1]
+        if stem.endswith("ie"):
+            yield stem[:-2] + "y"
+        if ending == "d":
+            yield from _undoubled(stem[:-1])
+
+
+def _undoubled(stem: str) -> Iterator[str]:
+    if stem[-2:-1] == stem[-1:]:
+        yield stem[:-1]
+
+
+def _is_degree(word: str) -> bool:
+    """Whether a word is a comparative, a superlative or an adverb: bigger, nicest, easily, simply."""
+    for ending in ("er", "est", "ly"):
+        if word.endswith(ending):
+            stem = word[: -len(ending)]
+            stems = (stem, stem + "e", stem + "le", *_undoubled(stem), stem[:-1] + "y" if stem.endswith("i") else "")
+            return not _graded().isdisjoint(stems)
+    return False

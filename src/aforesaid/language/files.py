@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Final
 
-WELL_KNOWN: Final = (
+WELL_KNOWN: Final = frozenset((
     "Makefile", "GNUmakefile", "Dockerfile", "Containerfile", "Jenkinsfile", "Vagrantfile", "Gemfile", "Rakefile",
     "Procfile", "Brewfile", "Justfile", "Caddyfile", "Pipfile", "Podfile", "Cartfile", "Fastfile", "Guardfile",
-    "Tiltfile", "Earthfile", "Snakefile", "SConstruct", "BUILD.bazel", "WORKSPACE", "CODEOWNERS", "LICENSE", "COPYING",
-    "NOTICE", "AUTHORS", "CHANGELOG", "CONTRIBUTING", "README", "TODO", "VERSION", "go.mod", "go.sum",
-)  # fmt: skip
-"""Names without an extension that are files where they are written like this."""
+    "Tiltfile", "Earthfile", "Snakefile", "SConstruct", "WORKSPACE", "CODEOWNERS", "LICENSE", "COPYING",
+    "AUTHORS", "CHANGELOG", "CONTRIBUTING", "README",
+))  # fmt: skip
+"""Names without an extension that are files where they are written like this. "TODO" and "VERSION" are words too often."""
 
 EXTENSIONS: Final = frozenset(
     """
@@ -26,10 +26,11 @@ xib sln csproj fsproj vcxproj props targets
 )
 """Extensions, folded."""
 
-HIDDEN: Final = ("env", "envrc", "gitignore", "gitattributes", "gitmodules", "dockerignore", "editorconfig", "npmrc",
+HIDDEN: Final = frozenset(("env", "envrc", "gitignore", "gitattributes", "gitmodules", "dockerignore", "editorconfig", "npmrc",
                  "nvmrc", "bashrc", "zshrc", "profile", "vimrc", "eslintrc", "prettierrc", "babelrc", "htaccess",
                  "pre-commit-config", "gitlab-ci", "travis", "python-version", "node-version", "tool-versions",
-                 "pypirc", "netrc", "ssh", "aws", "kube", "github", "vscode", "idea", "cursorrules")  # fmt: skip
+                 "pypirc", "netrc", "ssh", "aws", "kube", "github", "vscode", "idea", "cursorrules", "claude",
+                 "cursor", "husky", "circleci", "devcontainer", "npm", "cargo", "config", "cache", "local", "venv", "git"))  # fmt: skip
 """Names of hidden files and folders behind their dot."""
 
 FOLDERS: Final = frozenset(
@@ -42,7 +43,18 @@ db sql data examples fixtures templates styles images
 )
 """Folders that make two words with a slash between them a path."""
 
-TOP_DOMAINS: Final = frozenset(
-    "com org net io dev it de eu uk fr es nl ch at us ca jp cn kr ru in br au info biz app ai co cloud local internal test".split()
+ROLES: Final = frozenset(
+    """
+client server frontend backend web api mobile test tests build deploy docs examples data code config tools services models views
+controllers input output read write dev prod staging core common shared
+""".split()
 )
-"""What the last part of a host name is."""
+"""Folders whose names are words for parts of a system: two of them with a slash between are no path."""
+
+WORDS_AS_DOMAINS: Final = frozenset("it de at us co app local cloud info es".split())
+"""Ends of host names that are words: "fix.it" is the border of two sentences."""
+
+NO_HOSTS: Final = frozenset(
+    "line lines row rows riga righe step note notes todo page error errors errore warning status code exit http col column fix option".split()
+)
+"""Words that a number follows behind a colon, and which are no hosts; folded."""

@@ -116,7 +116,7 @@ capitale capitali crediti cambiale cambiali brevetto brevetti bacino bacini gran
 _WEAK_NOUNS = """
 data date dati dato valuta porta porte porto ordine ordini tentativo tentativi avviso avvisi permesso linea fondo spettacolo
 infinite infiniti infinita infinito autorizzato autorizzata parole elenco lista conferma verifica sospeso richiesta richieste occhio
-limiti termini notte sera serata mattina mattino pomeriggio disastro
+limiti termini funzioni specifica notte sera serata mattina mattino pomeriggio disastro
 """
 
 # Regular verbs; all their forms are made of these.
@@ -254,16 +254,16 @@ meglio miglior migliore migliori peggiore indicato indicata indicati suddetto so
 """
 
 _WEAK = """
-errore errori bug test prova prove codice file cartella cartelle directory funzione funzioni metodo metodi classe classi
+errore errori bug test prove codice file cartella cartelle directory funzione metodo metodi classe classi
 modulo moduli variabile variabili riga righe blocco script comando comandi programma programmi app applicazione progetto
 progetti repo repository ramo branch commit committa committare committalo pusha pushare pushalo mergia mergiare
 modifica modifiche modificare modificato modificata modifichi modifico cambiamento cambiamenti aggiornamento aggiornamenti
-aggiorna aggiornare aggiornato aggiornalo aggiungere aggiungi aggiungo aggiunto rimuovi rimuovere rimosso cancella cancellare
-elimina installa installare installato installazione compila compilare compilazione esegui eseguire esegue eseguito
-esecuzione lancia lanciare testa testare testato testalo crea creare creato implementa implementare implementato
-implementazione refactoring refactora rinomina rinominare scrivere riscrivi riscrivere documentazione documenta
+aggiorna aggiornare aggiornato aggiornalo aggiungere rimuovi rimuovere rimosso cancella cancellare
+installa installare installato installazione compila compilare compilazione esegui eseguire esegue eseguito
+esecuzione testa testare testato testalo crea creare creato implementa implementare implementato
+implementazione refactoring refactora rinomina rinominare riscrivi riscrivere documentazione documenta
 documentare commenti commento messaggio messaggi output risultato risultati versione versioni soluzione soluzioni
-miglioramento miglioramenti correzione correzioni funzionalita requisito requisiti specifica specifiche strumento
+miglioramento miglioramenti correzione correzioni funzionalita requisito requisiti specifiche strumento
 strumenti agente modello sessione conversazione chat contesto testo parola parole nome nomi valore valori dati dato numero
 numeri contenuto contenuti fallisce falliscono fallito falliti rotto rotta rotti verde verdi rosso build deploya deployare
 rilascia rilasciare rilascio avviso avvisi eccezione eccezioni
@@ -275,6 +275,7 @@ _PRONOUNS = (
     *(*_SINGLE, "mi", "ti", "ci", "vi", "si", "gli"),
     *(first + second for first in ("me", "te", "ce", "ve", "se", "glie") for second in _SINGLE),
 )
+_HARD = "i iamo iate ino ero erai era eremo erete eranno erei eresti erebbe eremmo ereste erebbero"
 _ENDINGS = {
     "are": "o a ate ano avo avi ava avamo avate avano ai asti ammo aste arono assi asse assimo assero ato ata ati ando are"
     " ante anti",
@@ -283,44 +284,93 @@ _ENDINGS = {
     "ire": "o i e isco isci isce iscono isca iscano iamo ite ono ivo ivi iva ivamo ivate ivano ii isti immo iste irono issi"
     " isse issimo issero ito ita iti ite endo ire a ano iate iro irai ira iremo irete iranno irei iresti irebbe iremmo"
     " ireste irebbero",
+    "hard": _HARD,
 }  # fmt: skip
-
-
-def _forms(verb: str) -> set[str]:
-    """The regular forms of a verb, folded."""
-    stem, ending = verb[:-3], verb[-3:]
-    forms = {stem + form for form in _ENDINGS[ending].split()}
-    if ending == "are":
-        hard = stem + "h" if stem[-1] in "cg" else stem.removesuffix("i")
-        forms |= {hard + form for form in ("i", "iamo", "iate", "ino")}
-        forms |= {hard + form for form in (
-            "ero", "erai", "era", "eremo", "erete", "eranno", "erei", "eresti", "erebbe", "eremmo", "ereste", "erebbero",
-        )}  # fmt: skip
-    return forms
-
-
-def _bases(verb: str) -> tuple[str, ...]:
-    """What pronouns are attached to: the infinitive, the commands and the gerund."""
-    stem, ending = verb[:-3], verb[-3:]
-    if ending == "are":
-        hard = stem + "h" if stem[-1] in "cg" else stem.removesuffix("i")
-        return f"{stem}ar", f"{stem}a", f"{stem}ate", f"{hard}iamo", f"{stem}ando"
-    vowel = ending[0]
-    return f"{stem}{vowel}r", f"{stem}i", f"{stem}{vowel}te", f"{stem}iamo", f"{stem}endo", f"{stem}isci"
+_BASE_ENDINGS = {
+    "are": "ar a ate ando",
+    "ere": "er i ete iamo endo isci",
+    "ire": "ir i ite iamo endo isci",
+    "hard": "iamo",
+}
+"""Of the infinitive, the commands and the gerund, to which pronouns are attached."""
+_LONGEST_ENDING = 8
+_DEGREES = ("issim", "in", "ett", "ettin", "ucci", "on")
 
 
 @cache
-def _all_bases() -> frozenset[str]:
-    return frozenset(base for verb in _VERBS.split() for base in _bases(verb)).union(_BASES.split())
+def listed() -> frozenset[str]:
+    """Folded Italian words that are no topic, as far as they stand in a list."""
+    words = set((_GRAMMAR + _ADVERBS + _MODAL + _OTHER_FORMS + _TALK + _CHAT + _FEELINGS + _FRAME).split())
+    for command in ("fa", "da", "di", "sta", "va", "rifa", "rida", "ridi"):
+        words |= _commands(command)
+    return frozenset(words - _nouns())
 
 
-def has_pronoun(word: str) -> bool:
-    """Whether a folded word is a verb of `no_topics` with pronouns attached: mostramelo, finirlo, facendoglielo."""
-    return (
-        word.endswith(_PRONOUNS)
-        and any(word.endswith(each) and word[: -len(each)] in _all_bases() for each in _PRONOUNS)
-        and word not in _NOUNS.split()
+def is_form(word: str) -> bool:
+    """Whether a folded word is a form or a degree of a word that is no topic: mostramelo, finirebbe, pochissimo."""
+    is_one = _is_conjugated(word, _stems_of_forms()) or _is_degree(word) or _has_pronoun(word)
+    return is_one and word not in _nouns()
+
+
+@cache
+def weak() -> frozenset[str]:
+    """Folded Italian words that are topics only beside stronger ones."""
+    return frozenset((_WEAK + _WEAK_NOUNS).split())
+
+
+@cache
+def _nouns() -> frozenset[str]:
+    return frozenset((_NOUNS + _WEAK_NOUNS).split())
+
+
+@cache
+def _stems() -> dict[str, frozenset[str]]:
+    """The stems of verbs by conjugation; `hard` are those of the first before i and e: cerch-, cominc-."""
+    verbs = _VERBS.split()
+    first = [verb[:-3] for verb in verbs if verb.endswith("are")]
+    return {
+        **{ending: frozenset(verb[:-3] for verb in verbs if verb.endswith(ending)) for ending in ("are", "ere", "ire")},
+        "hard": frozenset(stem + "h" if stem[-1] in "cg" else stem.removesuffix("i") for stem in first),
+    }
+
+
+def _stems_of(table: dict[str, str]) -> dict[str, list[frozenset[str]]]:
+    """For each ending the sets of stems that take it."""
+    stems: dict[str, list[frozenset[str]]] = {}
+    for conjugation, endings in table.items():
+        for ending in endings.split():
+            stems.setdefault(ending, []).append(_stems()[conjugation])
+    return stems
+
+
+@cache
+def _stems_of_forms() -> dict[str, list[frozenset[str]]]:
+    return _stems_of(_ENDINGS)
+
+
+@cache
+def _stems_of_bases() -> dict[str, list[frozenset[str]]]:
+    return _stems_of(_BASE_ENDINGS)
+
+
+@cache
+def _irregular_bases() -> frozenset[str]:
+    return frozenset(_BASES.split())
+
+
+def _is_conjugated(word: str, stems: dict[str, list[frozenset[str]]]) -> bool:
+    """Whether a word is the stem of one of the verbs with one of the endings of its conjugation."""
+    return any(
+        word[:-length] in verbs for length in range(1, _LONGEST_ENDING + 1) for verbs in stems.get(word[-length:], ())
     )
+
+
+def _has_pronoun(word: str) -> bool:
+    """Whether a word is a verb with pronouns attached: mostramelo, finirlo, facendoglielo."""
+    if not word.endswith(_PRONOUNS):
+        return False
+    bases = [word[: -len(pronoun)] for pronoun in _PRONOUNS if word.endswith(pronoun)]
+    return any(base in _irregular_bases() or _is_conjugated(base, _stems_of_bases()) for base in bases)
 
 
 def _commands(verb: str) -> set[str]:
@@ -329,25 +379,17 @@ def _commands(verb: str) -> set[str]:
     return doubled | {verb + "cci", verb + "nne"}
 
 
-def _degrees(word: str) -> set[str]:
-    """A word made smaller, dearer or greater: poco, pochissimo, pochino."""
-    stem = word[:-1] + ("h" if word.endswith(("co", "go", "ca", "ga")) else "")
-    stem = stem.removesuffix("i")
-    return {stem + suffix + vowel for suffix in ("issim", "in", "ett", "ettin", "ucci", "on") for vowel in "oaie"}
+@cache
+def _graded_stems() -> frozenset[str]:
+    return frozenset(
+        (word[:-1] + ("h" if word.endswith(("co", "go", "ca", "ga")) else "")).removesuffix("i")
+        for word in _GRADED.split()
+    )
 
 
-def no_topics() -> frozenset[str]:
-    """Folded Italian words that are no topic."""
-    words = set((_GRAMMAR + _ADVERBS + _MODAL + _OTHER_FORMS + _TALK + _CHAT + _FEELINGS + _FRAME).split())
-    for verb in _VERBS.split():
-        words |= _forms(verb)
-    for command in ("fa", "da", "di", "sta", "va", "rifa", "rida", "ridi"):
-        words |= _commands(command)
-    for word in _GRADED.split():
-        words |= _degrees(word)
-    return frozenset(words.difference(_NOUNS.split(), _WEAK_NOUNS.split()))
-
-
-def weak_topics() -> frozenset[str]:
-    """Folded Italian words that are topics only beside stronger ones."""
-    return frozenset((_WEAK + _WEAK_NOUNS).split())
+def _is_degree(word: str) -> bool:
+    """Whether a word is one of `_GRADED` made smaller, dearer or greater: poco, pochissimo, pochino."""
+    if not word.endswith(("o", "a", "i", "e")):
+        return False
+    stem = word[:-1]
+    return any(stem.endswith(each) and stem[: -len(each)] in _graded_stems() for each in _DEGREES)

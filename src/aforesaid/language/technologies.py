@@ -8,6 +8,10 @@ SPELLED: Final = ("C++", "C#", "F#", ".NET", "ASP.NET", "Node.js", "Vue.js", "Ne
                   "Express.js", "Socket.IO", "Objective-C", "T-SQL", "PL/SQL", "CI/CD", "TCP/IP", "Pub/Sub",
                   "UTF-8", "UTF-16", "SHA-256", "SHA-1", "OAuth2", "HTTP/2", "HTTP/3", "x86-64", "S3", "EC2")  # fmt: skip
 """Names that ordinary word borders would tear apart, as they are written."""
+SPELLED_FOLDED: Final = frozenset(map(str.lower, SPELLED))
+SPELLED_SIGNS: Final = ("c++", "#", ".n", ".js", ".io", "-c", "-sql", "/sql", "/cd", "/ip", "/sub", "-8", "-1", "-2", "h2",
+                        "p/", "-64", "s3", "c2")  # fmt: skip
+"""Each of these names holds one of these."""
 
 NAMES: Final = frozenset(
     """
@@ -39,6 +43,9 @@ arduino esp32 stm32 fpga usb bluetooth
 )
 """Names that are words, folded."""
 
+CAPITALS: Final = frozenset(("REST",))
+"""Technologies that are ordinary words unless they are written in capitals, in a request that is not."""
+
 BRANDS: Final = frozenset(
     """
 JavaScript TypeScript GitHub GitLab PostgreSQL MySQL MariaDB MongoDB DynamoDB CouchDB SQLite OpenAI ChatGPT PowerShell
@@ -46,7 +53,10 @@ WordPress YouTube LinkedIn PayPal DevOps GraphQL RabbitMQ ActiveMQ ClickHouse Bi
 SciPy PyTorch TensorFlow IntelliJ PyCharm VSCode CloudFront CloudFlare CircleCI ArgoCD OpenShift WebAssembly WebSocket
 WebSockets WebRTC WebGL OpenGL NestJS NextJS NodeJS VueJS TypeORM LangChain LlamaIndex HuggingFace DuckDB OpenSearch
 ElasticSearch NoSQL RxJS iPhone iPad iOS macOS eBay LaTeX BitBucket SendGrid PagerDuty DataDog NewRelic McDonald MacBook
-GmbH JetBrains AppStore AirPods FreeBSD OpenBSD CentOS SELinux OAuth LaTex MacOS ReadMe ToDo OkK
+GmbH JetBrains AppStore AirPods FreeBSD OpenBSD CentOS SELinux LaTex MacOS ReadMe ToDo OkK WhatsApp WiFi iCloud
+iMessage eCommerce PhD TikTok AirBnB DropBox SoundCloud BitCoin SharePoint OneDrive PowerPoint SpaceX DeepSeek DeepMind LangGraph
+OpenCV OpenAPI OpenSSL OpenSSH OpenVPN LibreOffice OpenOffice OpenStack OpenTelemetry GraphQL CloudWatch CloudFormation
+ServiceNow SalesForce HubSpot MailChimp TypeDoc WebView WebStorm AppImage TestFlight NextAuth
 """.split()
 )
 """Names of products and companies that are spelled like names of code, as they are written."""

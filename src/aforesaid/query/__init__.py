@@ -1,0 +1,45 @@
+"""Floor 4: what a request asks for.
+
+`retrieval` hands in the text of the latest real user message and gets a `Query`: literals that are searched as they
+stand, and topics for the full-text search. Pure. A request without a topic gives an empty query, and then nothing is
+searched. `docs/query.md` says with examples what counts as what.
+
+The text is read in passes, from the most explicit to the least: backticks and quotes (`quotes`), names (`names`), then
+words (`words`). What a pass has taken is blanked for the later ones.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final
+
+from aforesaid.language import shapes
+from aforesaid.query import names, quotes, words
+from aforesaid.query.names import classify
+from aforesaid.query.reading import MOST, Reading
+
+if TYPE_CHECKING:
+    from aforesaid.model import Query
+
+__all__ = ("LONGEST", "MOST", "classify", "read_query")
+
+LONGEST: Final = 8_000
+"""Characters read at the beginning and at the end of a request; the middle of a longer one is left out."""
+_UNBROKEN: Final = 256
+"""Longer runs of ASCII without a blank are data, not names."""
+
+
+def read_query(request: str) -> Query:
+    """The items of a request, verbatim, in order of appearance.
+
+    Any text is a request. One without a topic, or with nothing but words that belong to every session ("fix the error
+    and run the tests"), gives an empty query. Time grows linearly with the text and is bounded by `LONGEST`.
+    """
+    if len(request) > 2 * LONGEST:
+        request = f"{request[:LONGEST]}\n{request[-LONGEST:]}"
+    if max(map(len, request.split()), default=0) > _UNBROKEN:
+        request = re.sub(shapes.UNBROKEN, lambda run: " " * len(run.group()), request)
+    reading = Reading(request)
+    for read in (*quotes.PASSES, *names.PASSES, *words.PASSES):
+        read(reading)
+    return reading.query()

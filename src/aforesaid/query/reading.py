@@ -1,0 +1,128 @@
+"""Floor 4: a request while it is read: what is left of it, and what was found where.
+
+The passes of `quotes`, `names` and `words` take from it and add to it; `read_query` asks it for the `Query`. It knows
+no language and no pattern but the ranges of scripts.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final
+
+from aforesaid import text
+from aforesaid.model import Query
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    Span = tuple[int, int]
+
+MOST: Final = {"identifiers": 32, "phrases": 16, "keywords": 48, "technologies": 16, "terms": 64}
+"""The first so many items of a kind count."""
+
+CATEGORIES: Final = ("name", "file", "symbol", "error")
+"""Kinds of items that are identifiers."""
+
+_FIRST_UNSPACED: Final = text.UNSPACED[0]
+"""No character below belongs to a script without blanks."""
+
+
+class Reading:
+    """What is left of a request, in two forms of the same length, and the items that were found in it.
+
+    Attributes:
+        rest: the text with what was taken blanked.
+        spaced: the same with scripts that write without blanks blanked too, so that a name ends where it meets them.
+        found: place, kind and item: `phrase`, `technology`, `keyword`, `weak`, or one of `CATEGORIES`.
+    """
+
+    def __init__(self, request: str) -> None:
+        self.rest = request
+        self.spaced = request
+        self.found: list[tuple[int, str, str]] = []
+        if not request.isascii() and max(request) >= _FIRST_UNSPACED:
+            self.spaced = re.sub(f"[{text.UNSPACED}]+", lambda run: " " * len(run.group()), request)
+
+    def add(self, place: int, kind: str, item: str) -> None:
+        """Notes an item of a kind."""
+        self.found.append((place, kind, item))
+
+    def holds(self, *signs: str) -> bool:
+        """Whether any of the signs stands in what is left: without one, a pattern need not be tried."""
+        return any(sign in self.rest for sign in signs)
+
+    def take(
+        self, pattern: str, read: Callable[[re.Match[str]], Span | None], *, in_every_script: bool = False
+    ) -> None:
+        """Lets `read` decide on each match, and blanks what it took: the span that it returns.
+
+        A pattern sees `spaced`, or `rest` where it has to read `in_every_script`.
+        """
+        taken: list[Span] = []
+        done = 0
+        for match in re.finditer(pattern, self.rest if in_every_script else self.spaced):
+            span = read(match)
+            if span is not None and span[0] >= done:
+                taken.append(span)
+                done = span[1]
+        if taken:
+            same = self.spaced is self.rest
+            self.rest = _blank(self.rest, taken)
+            self.spaced = self.rest if same else _blank(self.spaced, taken)
+
+    def query(self) -> Query:
+        """The items sorted by place, without repetition; empty if they are nothing but weak topics."""
+        if all(kind == "weak" for _, kind, _ in self.found):
+            return Query()
+        self.found.sort(key=_place)
+        identifiers = _once(self._items(*CATEGORIES), "identifiers")
+        phrases = _once(self._items("phrase"), "phrases")
+        technologies = _folded_once(self._items("technology"), "technologies")
+        keywords = _folded_once(self._items("keyword", "weak"), "keywords")
+        literals, topics = {*identifiers, *phrases}, {*technologies, *keywords}
+        terms: dict[tuple[str, ...], str] = {}
+        for _, kind, item in self.found:
+            if item in (literals if kind in CATEGORIES or kind == "phrase" else topics):
+                tokens = text.tokens(item)
+                if tokens:
+                    terms.setdefault(tokens, item)
+        kept = set(identifiers)
+        return Query(
+            identifiers=identifiers,
+            phrases=phrases,
+            files=_once((item for item in self._items("file") if item in kept), "identifiers"),
+            symbols=_once((item for item in self._items("symbol") if item in kept), "identifiers"),
+            errors=_once((item for item in self._items("error") if item in kept), "identifiers"),
+            technologies=technologies,
+            keywords=keywords,
+            terms=tuple(terms.values())[: MOST["terms"]],
+        )
+
+    def _items(self, *kinds: str) -> list[str]:
+        return [item for _, kind, item in self.found if kind in kinds]
+
+
+def _place(found: tuple[int, str, str]) -> int:
+    return found[0]
+
+
+def _blank(rest: str, taken: list[Span]) -> str:
+    pieces: list[str] = []
+    done = 0
+    for start, end in taken:
+        pieces += (rest[done:start], " " * (end - start))
+        done = end
+    return "".join((*pieces, rest[done:]))
+
+
+def _once(items: Iterable[str], kind: str) -> tuple[str, ...]:
+    """The first spelling of each item counts, and every spelling is one."""
+    return tuple(dict.fromkeys(items))[: MOST[kind]]
+
+
+def _folded_once(items: Iterable[str], kind: str) -> tuple[str, ...]:
+    """The first spelling of each item counts, whatever its case and accents."""
+    first: dict[str, str] = {}
+    for item in items:
+        first.setdefault(text.fold(item), item)
+    return tuple(first.values())[: MOST[kind]]
