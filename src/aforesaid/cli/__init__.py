@@ -25,6 +25,7 @@ COMMANDS = {
     "status": "show where the store is and how it fares",
     "rebuild": "derive the stored data again from the transcripts",
     "config": "show, check or change the configuration",
+    "serve": "answer host adapters: JSON-RPC 2.0, one JSON object a line, on standard input and output",
     "bench": "measure against the targets, with floors from the same run",
 }
 """Every command with what it does. `docs/commands.md` describes each; a test compares."""

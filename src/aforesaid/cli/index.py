@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import os
 from typing import TYPE_CHECKING
 
 from aforesaid.cli.terminal import Progress, count, emit, fail, one_line, show, show_table
-from aforesaid.errors import BadArgument, NoSessions
-from aforesaid.hosts import HOSTS, session_folders, wire
+from aforesaid.errors import BadArgument
+from aforesaid.hosts import HOSTS, folders_with_sessions, wire
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
@@ -31,7 +30,7 @@ def run(arguments: Namespace, options: Options) -> int:
     """Indexes; exit status 1 if a session failed."""
     if arguments.all and arguments.paths:
         raise BadArgument("both paths and --all were given", "name paths, or say --all")
-    paths = _default_folders(arguments.host) if arguments.all else arguments.paths
+    paths = folders_with_sessions(arguments.host) if arguments.all else arguments.paths
     if not paths:
         raise BadArgument("nothing to index was named", "name files or folders, or say --all")
     with options.open_engine() as engine, Progress("Indexing") as progress:
@@ -97,15 +96,3 @@ def _totals(report: IndexReport) -> str:
     if totals["invalidLines"]:
         words.append(count(totals["invalidLines"], "flawed line"))
     return f"{'; '.join(words)}; {report.duration_ms / 1000:,.2f} s"
-
-
-def _default_folders(host: str | None) -> list[str]:
-    """The hosts' folders that hold any file that may be a transcript."""
-    folders = [folder for folder in session_folders(host) if _holds_lines(folder)]
-    if not folders:
-        raise NoSessions("no host keeps sessions where they usually are", "name the files or folders")
-    return folders
-
-
-def _holds_lines(folder: str) -> bool:
-    return any(name.endswith(".jsonl") for _, _, names in os.walk(folder) for name in names)

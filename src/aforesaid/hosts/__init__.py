@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 
+from aforesaid.errors import NoSessions
+
 HOSTS = ("pi", "claude-code", "codex")
 """Every host of the contract; readers say which of them this version can read."""
 
@@ -21,3 +23,19 @@ def session_folders(host: str | None = None) -> tuple[str, ...]:
         folders.append(os.path.join(agent, "sessions"))
     found = dict.fromkeys(os.path.abspath(os.path.expanduser(folder)) for folder in folders if folder)
     return tuple(folder for folder in found if os.path.isdir(folder))
+
+
+def folders_with_sessions(host: str | None = None) -> list[str]:
+    """Those of the hosts' default folders that hold any file that may be a transcript.
+
+    Raises:
+        NoSessions: there is none.
+    """
+    folders = [folder for folder in session_folders(host) if _holds_lines(folder)]
+    if not folders:
+        raise NoSessions("no host keeps sessions where they usually are", "name the files or folders")
+    return folders
+
+
+def _holds_lines(folder: str) -> bool:
+    return any(name.endswith(".jsonl") for _, _, names in os.walk(folder) for name in names)

@@ -1,0 +1,35 @@
+"""Floor 9: `aforesaid serve`: the service that host adapters talk to, on standard input and output."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from aforesaid.hosts.jsonrpc import Connection, serve
+from aforesaid.hosts.methods import Commands
+from aforesaid.hosts.sessions import Sessions
+
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
+
+    from aforesaid.cli.arguments import Options
+    from aforesaid.hosts.jsonrpc import Method
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    """`serve` has no arguments of its own."""
+
+
+def run(arguments: Namespace, options: Options) -> int:
+    """Serves until the input ends or `shutdown` is called."""
+    del arguments
+    with options.open_engine() as engine:
+        methods: dict[str, Method] = {}
+
+        def prepare(connection: Connection) -> None:
+            def end() -> None:
+                connection.ended = True
+
+            methods.update(Sessions(engine, end).table(Commands(engine, options.load_config).table()))
+
+        serve(methods, prepare)
+    return 0

@@ -1,0 +1,187 @@
+"""Floor 8: the commands as methods of the service: parameters by name in, the documents of `--json` out.
+
+`cli/serve` hands the table to `jsonrpc`. A method has the name of its command, and its parameters are the flags of the
+command in camelCase; paths are relative to the service's folder. What only a host needs is in `sessions`.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import msgspec
+from msgspec import Struct
+
+from aforesaid import __version__
+from aforesaid.config import Config, user_file
+from aforesaid.config.layers import parse, unknown
+from aforesaid.config.table import BY_KEY
+from aforesaid.errors import BadArgument
+from aforesaid.hosts import HOSTS, folders_with_sessions, wire
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from aforesaid.engine import Engine
+    from aforesaid.hosts.jsonrpc import Call, Method, Params
+
+    Form = TypeVar("Form")
+
+
+class Retrieve(Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown_fields=True):
+    """Parameters of `retrieve`."""
+
+    session: str
+    leaf: str | None = None
+    query: str | None = None
+    context_entries: tuple[str, ...] | None = None
+
+
+class Index(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Parameters of `index`."""
+
+    paths: tuple[str, ...] = ()
+    all: bool = False
+    host: str | None = None
+
+
+class Sessions(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Parameters of `sessions`."""
+
+    project: str | None = None
+    host: str | None = None
+
+
+class Rebuild(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Parameters of `rebuild`."""
+
+    session: str | None = None
+
+
+class Configure(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Parameters of `config`. A text is read as on the command line, every other value is taken as it is."""
+
+    action: str = "show"
+    key: str | None = None
+    value: Any = msgspec.UNSET
+
+
+class Nothing(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Parameters of methods that take none."""
+
+
+def read_params(params: Params, form: type[Form]) -> Form:
+    """The parameters of a call in their form.
+
+    Raises:
+        BadArgument: a name is unknown, a value is missing or of another type.
+    """
+    try:
+        return msgspec.convert(params, form)
+    except msgspec.ValidationError as error:
+        raise BadArgument(f"the parameters do not fit: {error}", "see docs/serve.md") from error
+
+
+def check_path(path: str) -> str:
+    """The same path, or session id.
+
+    Raises:
+        BadArgument: no system could have such a file.
+    """
+    try:
+        encoded = os.fsencode(path)
+    except UnicodeError:
+        encoded = b"\0"
+    if b"\0" in encoded:
+        raise BadArgument(f"{path!r} cannot be the name of a file", "check the path")
+    return path
+
+
+class Commands:
+    """The commands on one engine.
+
+    Attributes:
+        engine: what all methods ask.
+    """
+
+    def __init__(self, engine: Engine, reload: Callable[[], Config]) -> None:
+        """Takes the engine, and what reads its configuration again after a change of the user's file."""
+        self.engine = engine
+        self._reload = reload
+
+    def table(self) -> dict[str, Method]:
+        """A function a method."""
+        return {
+            "retrieve": self._retrieve,
+            "index": self._index,
+            "sessions": self._sessions,
+            "status": self._status,
+            "rebuild": self._rebuild,
+            "config": self._config,
+        }
+
+    def _retrieve(self, params: Params, call: Call) -> object:
+        del call
+        asked = read_params(params, Retrieve)
+        found = self.engine.retrieve(
+            session=check_path(asked.session), leaf=asked.leaf, query=asked.query, context_entries=asked.context_entries
+        )
+        return wire.retrieval(found)
+
+    def _index(self, params: Params, call: Call) -> object:
+        asked = read_params(params, Index)
+        if asked.all and asked.paths:
+            raise BadArgument("both paths and all were given", "name paths, or say all")
+        _check_host(asked.host)
+        paths: Sequence[str] = folders_with_sessions(asked.host) if asked.all else tuple(map(check_path, asked.paths))
+        if not paths:
+            raise BadArgument("nothing to index was named", "name files or folders, or say all")
+        return wire.index(self.engine.index(*paths, host=asked.host, progress=call.progress))
+
+    def _sessions(self, params: Params, call: Call) -> object:
+        del call
+        asked = read_params(params, Sessions)
+        _check_host(asked.host)
+        return wire.sessions(self.engine.sessions(project=asked.project and check_path(asked.project), host=asked.host))
+
+    def _status(self, params: Params, call: Call) -> object:
+        del call
+        read_params(params, Nothing)
+        return wire.status(self.engine.status(), self.engine.config, __version__)
+
+    def _rebuild(self, params: Params, call: Call) -> object:
+        asked = read_params(params, Rebuild)
+        return wire.rebuild(
+            self.engine.rebuild(session=asked.session and check_path(asked.session), progress=call.progress)
+        )
+
+    def _config(self, params: Params, call: Call) -> object:
+        del call
+        asked = read_params(params, Configure)
+        wanted = {"show": 0, "get": 1, "set": 2, "schema": 0, "path": 0}.get(asked.action)
+        if wanted is None:
+            raise BadArgument(f"there is no action {asked.action}", "show, get, set, schema or path")
+        if (asked.key is not None) + (asked.value is not msgspec.UNSET) != wanted or (wanted and asked.key is None):
+            takes = " and ".join(("key", "value")[:wanted]) or "neither key nor value"
+            raise BadArgument(f"config {asked.action} takes {takes}", "see docs/serve.md")
+        if asked.key is not None and asked.key not in BY_KEY:
+            raise unknown(asked.key)
+        if asked.action == "schema":
+            from aforesaid.config.schema import schema  # late: for this action only
+
+            return schema()
+        if asked.action == "path":
+            return wire.config_path(user_file(), exists=os.path.exists(user_file()))
+        if asked.action == "set":
+            from aforesaid.config.writing import write_setting  # late: for this action only
+
+            write_setting(str(asked.key), parse(asked.value) if isinstance(asked.value, str) else asked.value)
+            self.engine.config = self._reload()
+        config = self.engine.config
+        chosen = config.settings if asked.key is None else (config.setting(asked.key),)
+        return wire.config(user_file(), chosen, config)
+
+
+def _check_host(host: str | None) -> None:
+    if host is not None and host not in HOSTS:
+        raise BadArgument(f"there is no host {host}", f"choose one of {', '.join(HOSTS)}")

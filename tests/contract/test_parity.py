@@ -1,0 +1,190 @@
+"""Host parity: the Python API, the command line and the service give equal values for equal questions."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from tests import pi
+from tests.e2e.test_cli import Desk, make_desk
+from tests.serving import Service
+
+from aforesaid import Engine, __version__
+from aforesaid.config import user_file
+from aforesaid.config.schema import schema
+from aforesaid.hosts import wire
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+TEXTS = (
+    "Use pg_port 5433, the gateway listens on `PG_PORT`; perché la porta 5432 è occupata",
+    "noted: PG_PORT=5433 in src/db.py",
+    "数据库端口 and the walnut table",
+    "ok",
+    "what was the port of PG_PORT?",
+    "it is in the file",
+)
+
+
+def plain(document: Any) -> Any:
+    """A document as it arrives, without what differs from run to run."""
+    if isinstance(document, dict):
+        return {name: plain(value) for name, value in document.items() if name != "durationMs"}
+    return [plain(item) for item in document] if isinstance(document, list) else document
+
+
+@pytest.fixture
+def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Desk:
+    made = make_desk(tmp_path)
+    for name, value in made.environment.items():
+        monkeypatch.setenv(name, value)
+    rows = pi.conversation(TEXTS)
+    end = pi.compaction("cccccccc", rows[-1]["id"], rows[-2]["id"], minute=9)
+    side = pi.message("side0001", rows[1]["id"], "PG_PORT on another branch", minute=10)
+    pi.write(tmp_path / "one.jsonl", [pi.header("one"), *rows, side, {**end, "id": "dddddddd"}])
+    pi.write(tmp_path / "two.jsonl", [pi.header("two", cwd=str(tmp_path)), *rows[:2], b"{broken"])
+    return made
+
+
+RETRIEVALS: tuple[dict[str, Any], ...] = (
+    {},
+    {"query": "which PG_PORT did we choose?"},
+    {"query": "perché 数据库", "leaf": "e0000003"},
+    {"query": "PG_PORT", "contextEntries": ["e0000000", "e0000001"]},
+    {"query": "PG_PORT", "contextEntries": []},
+    {"query": "ok, go on"},
+    {"query": ""},
+)
+
+
+def flags(params: dict[str, Any]) -> list[str]:
+    names = {"query": "--query", "leaf": "--leaf", "contextEntries": "--context-entries", "session": "--session"}
+    return [f"{names[name]}={','.join(value) if isinstance(value, list) else value}" for name, value in params.items()]
+
+
+def test_retrieve(desk: Desk) -> None:
+    found = 0
+    with Service(desk.environment, desk.folder) as service, Engine.open(desk.store) as engine:
+        for given in RETRIEVALS:
+            asked = {"session": "one.jsonl", **given}
+            told = wire.retrieval(
+                engine.retrieve(
+                    session=desk.folder / "one.jsonl", query=given.get("query"), leaf=given.get("leaf"),
+                    context_entries=given.get("contextEntries"),
+                )
+            )  # fmt: skip
+            by_engine = json.loads(wire.encode(told))
+            by_command = desk.json("retrieval", "retrieve", *flags(asked))
+            by_service = service.call("retrieve", **asked)
+            assert plain(by_engine) == plain(by_command) == plain(by_service)
+            assert list(by_service) == list(by_command)
+            found += len(by_service["hits"])
+    assert found > 5
+
+
+@pytest.mark.parametrize(
+    ("method", "params", "command", "in_python"),
+    [
+        ("index", {"paths": ["."]}, ["index", "."], lambda e: wire.index(e.index("."))),
+        ("rebuild", {}, ["rebuild"], lambda e: wire.rebuild(e.rebuild())),
+        ("rebuild", {"session": "two"}, ["rebuild", "--session=two"], lambda e: wire.rebuild(e.rebuild(session="two"))),
+        ("sessions", {}, ["sessions"], lambda e: wire.sessions(e.sessions())),
+        ("sessions", {"project": "."}, ["sessions", "--project=."], lambda e: wire.sessions(e.sessions(project="."))),
+        (
+            "sessions",
+            {"host": "codex"},
+            ["sessions", "--host=codex"],
+            lambda e: wire.sessions(e.sessions(host="codex")),
+        ),
+        ("status", {}, ["status"], lambda e: wire.status(e.status(), e.config, __version__)),
+        ("config", {}, ["config"], lambda e: wire.config(user_file(), e.config.settings, e.config)),
+        ("config", {"action": "schema"}, ["config", "schema"], lambda _: schema()),
+        ("config", {"action": "path"}, ["config", "path"], lambda _: wire.config_path(user_file(), exists=False)),
+        (
+            "config",
+            {"action": "get", "key": "retrieval.maxResults"},
+            ["config", "get", "retrieval.maxResults"],
+            lambda e: wire.config(user_file(), (e.config.setting("retrieval.maxResults"),), e.config),
+        ),
+    ],
+)
+def test_every_other_command(
+    desk: Desk,
+    method: str,
+    params: dict[str, Any],
+    command: list[str],
+    in_python: Callable[[Engine], Any],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.chdir(desk.folder)
+    with Service(desk.environment, desk.folder) as service, Engine.open(desk.store) as engine:
+        engine.index(desk.folder)
+        by_service = service.call(method, **params)
+        by_command = json.loads(desk.run(*command, "--json").out)
+        by_engine = json.loads(wire.encode(in_python(engine)))
+        assert plain(by_service) == plain(by_command) == plain(by_engine)
+        assert list(by_service) == list(by_command)
+
+
+def test_index_of_all_folders(desk: Desk) -> None:
+    environment = {**desk.environment, "PI_CODING_AGENT_SESSION_DIR": str(desk.folder)}
+    with Service(environment, desk.folder) as service:
+        by_service = service.call("index", all=True, host="pi")
+    by_command = desk.json("index", "index", "--all", "--host=pi", environment=environment)
+    assert [session["file"] for session in by_service["sessions"]] == [
+        session["file"] for session in by_command["sessions"]
+    ]
+    assert by_service["totals"]["sessions"] == 2
+
+
+@pytest.mark.parametrize(
+    ("method", "params", "command"),
+    [
+        ("retrieve", {"session": "nothing.jsonl"}, ["retrieve", "--session=nothing.jsonl"]),
+        ("retrieve", {"session": "nothing"}, ["retrieve", "--session=nothing"]),
+        ("retrieve", {"session": "one.jsonl", "leaf": "e9"}, ["retrieve", "--session=one.jsonl", "--leaf=e9"]),
+        (
+            "retrieve",
+            {"session": "one.jsonl", "contextEntries": ["e9"]},
+            ["retrieve", "--session=one.jsonl", "--context-entries=e9"],
+        ),
+        ("index", {"paths": ["nothing"]}, ["index", "nothing"]),
+        ("index", {"paths": ["config"], "all": True}, ["index", "config", "--all"]),
+        ("index", {}, ["index"]),
+        ("index", {"all": True}, ["index", "--all"]),
+        ("index", {"paths": ["one.jsonl"], "host": "emacs"}, ["index", "one.jsonl", "--host=emacs"]),
+        ("sessions", {"host": "emacs"}, ["sessions", "--host=emacs"]),
+        ("rebuild", {"session": "nothing"}, ["rebuild", "--session=nothing"]),
+        ("config", {"action": "get", "key": "retrieval.maxResult"}, ["config", "get", "retrieval.maxResult"]),
+        ("config", {"action": "get"}, ["config", "get"]),
+        ("config", {"action": "sing"}, ["config", "sing"]),
+        (
+            "config",
+            {"action": "set", "key": "retrieval.maxResults", "value": 0},
+            ["config", "set", "retrieval.maxResults", "0"],
+        ),
+    ],
+)
+def test_wrong_arguments_have_the_same_code(
+    desk: Desk, method: str, params: dict[str, Any], command: list[str]
+) -> None:
+    with Service(desk.environment, desk.folder) as service:
+        answer = service.ask(method, **params)
+    assert (answer["error"]["data"]["code"], 2) == desk.refused(*command)
+    assert answer["error"]["code"] == -32602
+
+
+def test_a_setting_counts_at_once_and_for_everyone(desk: Desk) -> None:
+    with Service(desk.environment, desk.folder) as service:
+        asked = {"session": "one.jsonl", "query": "PG_PORT", "contextEntries": []}
+        assert len(service.call("retrieve", **asked)["hits"]) > 1
+        told = service.call("config", action="set", key="retrieval.maxResults", value=1)
+        assert told["values"] == [
+            {"key": "retrieval.maxResults", "value": 1, "source": told["file"], "inThisVersion": True}
+        ]
+        assert len(service.call("retrieve", **asked)["hits"]) == 1
+        assert desk.run("config", "get", "retrieval.maxResults").out == "1\n"
+        assert service.call("config", action="set", key="retrieval.maxResults", value="3")["values"][0]["value"] == 3

@@ -1,0 +1,255 @@
+"""The service as a real process: handshake, sessions, hostile input, and how it ends."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from tests import pi
+from tests.e2e.test_cli import Desk, make_desk
+from tests.serving import Service
+
+from aforesaid import __version__
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+FRAME = "[AFORESAID HISTORICAL EVIDENCE"
+
+
+@pytest.fixture
+def desk(tmp_path: Path) -> Desk:
+    return make_desk(tmp_path)
+
+
+def write(desk: Desk, *more: pi.Row, name: str = "s.jsonl") -> Path:
+    """A session whose first message was compacted away."""
+    rows = pi.conversation(["the walnut table costs 412 crowns", "noted"])
+    end = pi.compaction("cccccccc", rows[-1]["id"], "cccccccc", minute=9)
+    return pi.write(desk.folder / name, [pi.header("one"), *rows, end, *more])
+
+
+def ask_walnut(id_: str = "q0000001", parent: str = "cccccccc", minute: int = 10) -> pi.Row:
+    return pi.message(id_, parent, "what does the walnut table cost?", minute=minute)
+
+
+def opened(service: Service, file: Path) -> str:
+    return str(service.call("session/open", host="pi", sessionId="one", file=str(file))["session"])
+
+
+def test_the_handshake_names_version_methods_and_limits(desk: Desk) -> None:
+    with Service(desk.environment, desk.folder, "--set", "retrieval.semantic=true") as service:
+        told = service.call("initialize", protocol=1, client={"name": "a host", "version": "9"})
+        assert (told["schema"], told["protocol"]) == ("aforesaid.serve/1", 1)
+        assert told["server"] == {"name": "aforesaid", "version": __version__}
+        assert {"retrieve", "index", "status", "session/open", "session/context", "shutdown"} <= set(told["methods"])
+        assert told["host"] == {"timeoutMs": 250, "firstCallTimeoutMs": 1500}
+        assert told["warnings"] == ["not-in-this-version retrieval.semantic"]
+        assert told["maxLineBytes"] == 32 * 1024 * 1024
+        for method in set(told["methods"]) - {"initialize"}:
+            assert service.ask(method, nonsense=1)["error"]["data"]["code"] == "bad-argument", method
+        assert service.refused("initialize", protocol=2) == "bad-argument"
+        assert service.refused("initialize") == "bad-argument"
+
+
+def test_a_model_call_gets_its_evidence_before_its_request_and_the_best_last(desk: Desk) -> None:
+    file = write(desk)
+    with Service(desk.environment, desk.folder) as service:
+        session = opened(service, file)
+        write(desk, ask_walnut())
+        told = service.call(
+            "session/context", session=session, leaf="q0000001", request="q0000001",
+            entries={"keep": 0, "add": ["cccccccc", "q0000001"]},
+        )  # fmt: skip
+        assert (told["schema"], told["status"]) == ("aforesaid.context/1", "planned")
+        (message,) = told["messages"]
+        assert message["content"].startswith(FRAME)
+        assert "412 crowns" in message["content"]
+        assert (message["role"], message["source"], message["before"]) == ("user", "evidence", "q0000001")
+        report = service.call("session/report", session=session)
+        assert [hit["evidence"] for hit in report["retrieval"]["hits"]] == [message["content"]]
+        assert report["contextEntries"] == 2
+
+
+def test_several_hits_stand_in_reverse_order(desk: Desk) -> None:
+    rows = pi.conversation(["a walnut", "noted", "the walnut table costs 412 crowns", "yes"])
+    end = pi.compaction("cccccccc", rows[-1]["id"], "cccccccc", minute=9)
+    file = pi.write(desk.folder / "s.jsonl", [pi.header("one"), *rows, end, ask_walnut()])
+    with Service(desk.environment, desk.folder) as service:
+        session = opened(service, file)
+        entries = {"add": ["cccccccc", "q0000001"]}
+        told = service.call("session/context", session=session, leaf="q0000001", request="q0000001", entries=entries)
+        hits = service.call("session/report", session=session)["retrieval"]["hits"]
+        assert len(hits) == 2
+        assert [message["entryId"] for message in told["messages"]] == [hit["entryId"] for hit in reversed(hits)]
+
+
+def test_the_context_is_told_by_deltas(desk: Desk) -> None:
+    file = write(desk, ask_walnut())
+    with Service(desk.environment, desk.folder) as service:
+        session = opened(service, file)
+
+        def context(keep: int, *add: str) -> Any:
+            return service.call(
+                "session/context", session=session, leaf="q0000001", request="q0000001",
+                entries={"keep": keep, "add": list(add)},
+            )["messages"]  # fmt: skip
+
+        assert len(context(0, "cccccccc", "q0000001")) == 1
+        assert len(context(2)) == 1
+        assert context(0, "e0000000", "e0000001", "cccccccc", "q0000001") == []
+        assert len(context(0, "cccccccc")) == 1
+        assert service.refused("session/context", session=session, entries={"keep": 2}) == "bad-argument"
+        assert service.refused("session/context", session=session, entries={"keep": -1}) == "bad-argument"
+
+
+def test_a_session_whose_file_comes_later_is_served_once_it_is_there(desk: Desk) -> None:
+    with Service(desk.environment, desk.folder) as service:
+        told = service.call("session/open", host="pi", sessionId="one", file="later.jsonl")
+        assert told == {"session": str(desk.folder / "later.jsonl"), "entries": 0}
+        session = told["session"]
+        ask = {
+            "session": session,
+            "leaf": "q0000001",
+            "request": "q0000001",
+            "entries": {"add": ["cccccccc", "q0000001"]},
+        }
+        assert service.call("session/context", **ask)["reason"] == "no-transcript"
+        assert service.call("session/append", session=session) == {"entries": 0}
+        write(desk, ask_walnut(), name="later.jsonl")
+        assert service.call("session/append", session=session) == {"entries": 4}
+        assert len(service.call("session/context", **ask)["messages"]) == 1
+
+
+def test_nothing_is_carried_where_nothing_is_asked(desk: Desk) -> None:
+    off_topic = pi.message("q0000001", "cccccccc", "ok, go on", minute=10)
+    file = write(desk, off_topic)
+    with Service(desk.environment, desk.folder) as service:
+        session = opened(service, file)
+        entries = {"add": ["cccccccc", "q0000001"]}
+        told = service.call("session/context", session=session, leaf="q0000001", request="q0000001", entries=entries)
+        assert (told["status"], told["reason"], told["messages"]) == ("native", "no-query", [])
+        told = service.call("session/context", session=session, leaf="q0000001")
+        assert (told["status"], told["reason"], told["messages"]) == ("native", "no-request", [])
+        assert service.call("session/report", session=session)["retrieval"] is None
+
+
+def test_sessions_are_kept_apart_and_can_be_closed(desk: Desk) -> None:
+    first, second = write(desk, ask_walnut(), name="a.jsonl"), write(desk, name="b.jsonl")
+    with Service(desk.environment, desk.folder) as service:
+        one, two = opened(service, first), opened(service, second)
+        service.call("session/context", session=one, leaf="q0000001", request="q0000001", entries={"add": ["cccccccc"]})
+        assert service.call("session/report", session=two)["retrieval"] is None
+        assert service.call("session/close", session=one) == {"session": one}
+        assert service.refused("session/report", session=one) == "session-not-found"
+        assert service.refused("session/close", session=one) == "session-not-found"
+        assert service.call("session/report", session=two)["session"] == two
+        assert service.refused("session/open", host="emacs", sessionId="x", file="x") == "bad-argument"
+
+
+HOSTILE = (
+    b"garbage",
+    b"\x00\x00\x00",
+    b"\xff\xfe\xfd",
+    b"{}",
+    b"[]",
+    b'[{"jsonrpc":"2.0","id":1,"method":"status"}]',
+    b'{"jsonrpc":"2.0","id":1,"method":"no/such"}',
+    b'{"jsonrpc":"2.0","id":1,"method":"retrieve"}',
+    b'{"jsonrpc":"2.0","id":1,"method":"retrieve","params":{"session":"\\u0000"}}',
+    b'{"jsonrpc":"2.0","id":1,"method":"retrieve","params":{"session":"\\ud800","query":"\\udfff"}}',
+    b'{"jsonrpc":"2.0","id":1,"method":"retrieve","params":{"session":"/","query":"x"}}',
+    b'{"jsonrpc":"2.0","id":1,"method":"retrieve","params":{"session":"x","colour":"red"}}',
+    b'{"jsonrpc":"2.0","id":1,"method":"index","params":{"paths":["\\u0000"]}}',
+    b'{"jsonrpc":"2.0","id":1,"method":"sessions","params":{"project":"\\u0000"}}',
+    b'{"jsonrpc":"2.0","id":1,"method":"session/open","params":{"host":"pi","sessionId":"","file":"\\u0000"}}',
+    b'{"jsonrpc":"2.0","id":1,"method":"session/context","params":{"session":"x","entries":[1]}}',
+    b"[" * 100_000,
+    b'{"jsonrpc":"2.0","id":1,"method":"' + b"x" * 1_000_000 + b'"}',
+)
+
+
+def test_hostile_lines_are_answered_and_the_service_goes_on(desk: Desk) -> None:
+    with Service(desk.environment, desk.folder) as service:
+        for line in HOSTILE:
+            service.send(line)
+            answer = service.receive()
+            assert answer["jsonrpc"] == "2.0"
+            assert "error" in answer, line[:80]
+            assert answer["error"]["code"] != -32603, answer
+        assert service.call("status")["schema"] == "aforesaid.status/1"
+        status, err = service.end()
+    assert status == 0
+    assert b"Traceback" not in err
+
+
+def test_a_line_of_64_megabytes_is_answered_with_an_error(desk: Desk) -> None:
+    with Service(desk.environment, desk.folder) as service:
+        service.send(b'{"jsonrpc":"2.0","id":1,"method":"' + b"x" * (64 * 1024 * 1024) + b'"}')
+        answer = service.receive()
+        assert (answer["id"], answer["error"]["code"]) == (None, -32600)
+        assert service.call("status")["schema"] == "aforesaid.status/1"
+
+
+def test_the_end_of_the_input_ends_the_service_after_the_last_answer(desk: Desk) -> None:
+    with Service(desk.environment, desk.folder) as service:
+        assert service.process.stdin is not None
+        service.send(json.dumps({"jsonrpc": "2.0", "id": 1, "method": "status"}).encode())
+        service.process.stdin.close()
+        assert service.receive()["result"]["schema"] == "aforesaid.status/1"
+        assert service.process.wait(20) == 0
+
+
+def test_shutdown_answers_and_ends(desk: Desk) -> None:
+    with Service(desk.environment, desk.folder) as service:
+        assert service.ask("shutdown") == {"jsonrpc": "2.0", "id": 1, "result": None}
+        assert service.process.wait(20) == 0
+
+
+def test_a_host_that_reads_no_more_ends_the_service(desk: Desk) -> None:
+    with Service(desk.environment, desk.folder) as service:
+        assert service.process.stdout is not None
+        service.call("status")
+        service.process.stdout.close()
+        service.send(b'{"jsonrpc":"2.0","id":1,"method":"status"}')
+        assert service.process.wait(20) == 0
+        assert service.process.stderr is not None
+        assert b"Traceback" not in service.process.stderr.read()
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
+def test_a_killed_service_leaves_a_store_that_the_next_one_uses(desk: Desk) -> None:
+    file = write(desk, ask_walnut())
+    for _ in range(2):
+        with Service(desk.environment, desk.folder) as service:
+            session = opened(service, file)
+            entries = {"add": ["cccccccc", "q0000001"]}
+            told = service.call(
+                "session/context", session=session, leaf="q0000001", request="q0000001", entries=entries
+            )
+            assert len(told["messages"]) == 1
+            os.kill(service.process.pid, signal.SIGKILL)
+            service.process.wait(20)
+
+
+def test_a_store_that_fails_is_an_answer(desk: Desk) -> None:
+    desk.store.write_text("no folder")
+    file = write(desk)
+    with Service(desk.environment, desk.folder) as service:
+        told = service.call("retrieve", session=str(file), query="walnut")
+        assert (told["status"], told["diagnostics"]["warnings"]) == ("failed", ["store-failed"])
+        assert service.refused("session/open", host="pi", sessionId="one", file=str(file)) == "store-failed"
+        assert service.refused("status") == "store-failed"
+
+
+def test_nothing_but_answers_is_on_the_output(desk: Desk) -> None:
+    configuration = desk.folder / "config" / "aforesaid" / "config.json"
+    configuration.parent.mkdir(parents=True)
+    configuration.write_text('{"retrieval": {"maxResults": 0}}')
+    with Service(desk.environment, desk.folder) as service:
+        assert "retrieval.maxResults" in service.call("initialize", protocol=1)["warnings"][0]
+        status, err = service.end()
+    assert (status, err.count(b"warning:")) == (0, 1)
