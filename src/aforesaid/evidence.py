@@ -203,7 +203,7 @@ _CONTROLS: Final = bytes(code for code in range(128) if not chr(code).isspace() 
 def _titles(text: str) -> list[int]:
     """Where the "r" of each title of the frame stands in a text, in whatever disguise."""
     if text.isascii():
-        suspicious = _WORD_BYTES in text.encode("ascii").lower().translate(None, _CONTROLS)
+        suspicious = len(text) >= len(TITLE) and _WORD_BYTES in text.encode("ascii").lower().translate(None, _CONTROLS)
     else:
         suspicious = _FOLDED_WORD in _INVISIBLE.sub("", unicodedata.normalize("NFKC", text).casefold())
     if not suspicious:

@@ -6,6 +6,7 @@ where. Everything is exact: a full-text index only proposes, this module decides
 
 from __future__ import annotations
 
+from functools import lru_cache
 from itertools import islice
 from typing import TYPE_CHECKING, Final
 
@@ -92,6 +93,11 @@ class Literal:
         return bool(words) and len(words[-1]) == 1 and _text.is_unspaced(words[-1])
 
 
+_REMEMBERED: Final = 8192
+"""Characters up to which a folded text is remembered: requests of one session look into the same texts again."""
+_folded = lru_cache(maxsize=1024)(_text.fold)
+
+
 class Folded:
     """A text with its lookup form and the way back, which is only made when it is asked for."""
 
@@ -100,7 +106,7 @@ class Folded:
     def __init__(self, text: str) -> None:
         """Folds the text once for any number of terms."""
         self.original = text
-        self.folded = _text.fold(text)
+        self.folded = _folded(text) if len(text) <= _REMEMBERED else _text.fold(text)
         self._offsets: list[int] | bool | None = False
 
     def origin(self, index: int) -> int:
@@ -143,19 +149,24 @@ class Term:
         """Whether the text holds the term."""
         if not self._words:
             return False
-        folded, first = text.folded, self._words[0]
-        start = folded.find(first)
+        start = text.folded.find(self._words[0])
         if start < 0:
             return False
-        end = start + len(first)
-        # Most often the first place is a whole word between ASCII characters, and all that is asked for.
-        if (
-            len(self._words) == 1
-            and (start == 0 or (folded[start - 1].isascii() and not folded[start - 1].isalnum()))
-            and (end == len(folded) or (folded[end].isascii() and not folded[end].isalnum()))
-        ):
-            return True
+        if len(self._words) == 1 and text.original.isascii():
+            return self._stands_in(text.original, text.folded, start)
         return next(self._occurrences(text), None) is not None
+
+    def _stands_in(self, original: str, folded: str, start: int) -> bool:
+        """The same for one word from its first place on, as `_free` has it for ASCII: most texts are no more."""
+        word = self._words[0]
+        while start >= 0:
+            end = start + len(word)
+            if (not folded[start - 1 : start].isalnum() or _text.is_hump(original, start)) and (
+                not folded[end : end + 1].isalnum() or _text.is_hump(original, end)
+            ):
+                return True
+            start = folded.find(word, start + 1)
+        return False
 
     def _occurrences(self, text: Folded) -> Iterator[tuple[int, int]]:
         """Start and end of each occurrence in the folded text."""

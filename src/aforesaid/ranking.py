@@ -70,7 +70,8 @@ def score(candidate: Candidate, matched: Matched, query: Query, length: int) -> 
         )
     else:
         tier = "phrase" if matched.phrases else "other"
-    topics = len({*identifiers, *matched.phrases, *matched.terms})
+    # Terms are different from each other; names and phrases may be among them.
+    topics = len({*identifiers, *matched.phrases, *matched.terms} if tier != "other" else matched.terms)
     addends = (
         IDENTIFIER if tier == "identifier" else 0.0,
         PHRASE if tier == "phrase" else 0.0,

@@ -94,10 +94,15 @@ def disjunction(terms: Iterable[str]) -> tuple[str, ...]:
     return tuple(phrases)
 
 
-def rank(shard: Shard, phrases: Sequence[str], spans: Sequence[Span], limit: int) -> tuple[TermRow, ...]:
+def rank(
+    shard: Shard, phrases: tuple[str, ...], spans: Sequence[Span], limit: int, *, generation: int
+) -> tuple[TermRow, ...]:
     """Rows that hold one of the phrases, best first."""
     if not phrases or not spans or limit <= 0:
         return ()
+    warm = shard.postings.ask(shard.database.connection, generation, phrases)
+    if warm is not None:
+        return ordered(shard, warm.best(spans, limit, decimals=DIGITS), limit)
     match = " OR ".join(phrases)
     condition, bounds = within(shard, "search.rowid", spans)
     statement = _RANKED.format(within=condition)
@@ -132,10 +137,13 @@ def ordered(shard: Shard, scored: Sequence[tuple[int, float]], limit: int) -> tu
     return tuple(result[:limit])
 
 
-def count(shard: Shard, phrases: Sequence[str], spans: Sequence[Span]) -> int:
+def count(shard: Shard, phrases: tuple[str, ...], spans: Sequence[Span], *, generation: int) -> int:
     """How many rows hold one of the phrases."""
     if not phrases or not spans:
         return 0
+    warm = shard.postings.latest(generation, phrases)
+    if warm is not None:
+        return warm.count(spans)
     condition, bounds = within(shard, "search.rowid", spans)
     found = shard.database.connection.execute(_COUNTED.format(within=condition), (" OR ".join(phrases), *bounds))
     return int(found.get)

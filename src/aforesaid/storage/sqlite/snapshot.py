@@ -94,12 +94,18 @@ class ShardSnapshot:
 
     def entries(self, rows: Sequence[int]) -> tuple[StoredEntry, ...]:
         """The entries of these rows, in the given order."""
-        with self._reading():
-            found = {
-                columns[0]: columns
-                for columns in self._connection.execute(_ENTRIES, (f"[{','.join(map(str, rows))}]",))
-            }
-            return tuple(_stored(found[row]) for row in rows if row in found)
+        recent = self._shard.recent
+        found = recent.find(self._session.generation, rows)
+        missing = [row for row in rows if row not in found]
+        if missing:
+            with self._reading():
+                read = {
+                    columns[0]: _stored(columns)
+                    for columns in self._connection.execute(_ENTRIES, (f"[{','.join(map(str, missing))}]",))
+                }
+            recent.add(read)
+            found |= read
+        return tuple([found[row] for row in rows if row in found])
 
     def latest_request(self, spans: Sequence[Span]) -> StoredEntry | None:
         """The last real user message in branch order."""
@@ -130,12 +136,14 @@ class ShardSnapshot:
     def find_terms(self, terms: Sequence[str], spans: Sequence[Span], limit: int) -> tuple[TermRow, ...]:
         """Rows that hold at least one of the terms, best first."""
         with self._searching(TextSearchFailed):
-            return search.rank(self._shard, search.disjunction(terms), spans, limit)
+            return search.rank(
+                self._shard, search.disjunction(terms), spans, limit, generation=self._session.generation
+            )
 
     def count_terms(self, terms: Sequence[str], spans: Sequence[Span]) -> int:
         """How many rows within the spans hold at least one of the terms."""
         with self._searching(TextSearchFailed):
-            return search.count(self._shard, search.disjunction(terms), spans)
+            return search.count(self._shard, search.disjunction(terms), spans, generation=self._session.generation)
 
     @contextmanager
     def _reading(self) -> Iterator[None]:

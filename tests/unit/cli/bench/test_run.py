@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from argparse import ArgumentParser
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -99,12 +99,25 @@ def test_numbers_out_of_range_are_refused(arguments: tuple[str, str]) -> None:
 
 def test_starts_are_compared_with_a_bare_interpreter(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(start, "_PAIRS", 1)
+    monkeypatch.setattr(start, "clock", lambda action: float(len(started)) if action() is None else 0.0)
+    started: list[list[str]] = []
+    real = start._start
+
+    def note(arguments: list[str], *rest: Any) -> None:
+        started.append(arguments)
+        real(arguments, *rest)
+
+    monkeypatch.setattr(start, "_start", note)
     prepared = setting.prepare(100, str(tmp_path))
     version, first_sql = start.measure(prepared.single, prepared.transcript.file, str(tmp_path))
-    for row in (version, first_sql):
-        assert row.floor is not None
-        assert row.figure is not None
-        assert row.figure > row.floor > 0
+    # Each command once beforehand, then in turns with the bare interpreter; all of them are real processes.
+    bare = ["-c", ""]
+    (shown, one, measured, two), (found, three, again, four) = started[:4], started[4:]
+    assert one == two == three == four == bare
+    assert shown == measured == ["-m", "aforesaid", "--version"]
+    assert found == again
+    assert "retrieve" in found
+    assert [(row.figure, row.floor) for row in (version, first_sql)] == [(3.0, 4.0), (7.0, 8.0)]
 
 
 def test_a_failure_does_not_pass_for_a_fast_answer(tmp_path: Path) -> None:
