@@ -13,16 +13,17 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from aforesaid import evidence, lineage, ranking
-from aforesaid.errors import EntryUnknown, ExactSearchFailed, LeafUnknown, TextSearchFailed
+from aforesaid.branches import cover, find_branch
+from aforesaid.errors import ExactSearchFailed, TextSearchFailed
 from aforesaid.matching import Probe
-from aforesaid.model import Candidate, Coverage, Diagnostics, Matched, Query, Retrieval
+from aforesaid.model import Candidate, Diagnostics, Matched, Query, Retrieval
 from aforesaid.query import read_query
 from aforesaid.text import digest
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from aforesaid.model import Branch, Ranked, RetrievalStatus, Session
+    from aforesaid.model import Branch, Ranked, RetrievalStatus
     from aforesaid.ports import Snapshot
 
 TERM_POOL = 80
@@ -108,41 +109,6 @@ def retrieve(
         warnings=found.warnings,
     )
     return Retrieval(session=snapshot.session, status="complete", query=query, hits=hits, diagnostics=diagnostics)
-
-
-def find_branch(snapshot: Snapshot, leaf: str | None, context_entries: Sequence[str] | None) -> Branch:
-    """The branch of a leaf and what the model still sees of it.
-
-    Raises:
-        LeafUnknown, EntryUnknown: the session has no entry with a given id.
-    """
-    tree = snapshot.tree()
-    row = tree.tail
-    if leaf is not None:
-        (row,) = snapshot.rows([leaf])
-        if row is None:
-            raise LeafUnknown(f"the session has no entry {leaf!r}", "leave --leaf out to take the session's last entry")
-    spans = lineage.trace(tree.runs, row)
-    if context_entries is not None:
-        return lineage.divide(row, spans, [(seen, seen) for seen in _known_rows(snapshot, context_entries)])
-    ids = lineage.named_ids(tree, spans)
-    rows = {id_: found for id_, found in zip(ids, snapshot.rows(ids), strict=True) if found is not None}
-    return lineage.see(tree, row, rows)
-
-
-def _known_rows(snapshot: Snapshot, ids: Sequence[str]) -> tuple[int, ...]:
-    """The rows of ids that a caller knows; with a wrong one, visible entries would come back as if they were gone."""
-    rows = snapshot.rows(ids)
-    for id_, row in zip(ids, rows, strict=True):
-        if row is None:
-            raise EntryUnknown(f"the session has no entry {id_!r}", "give the ids of entries of this session")
-    return tuple(row for row in rows if row is not None)
-
-
-def cover(session: Session) -> Coverage:
-    """What of a session's transcript could be searched."""
-    reasons = sorted({flaw.reason for flaw in session.flaws if flaw.lost})
-    return Coverage(complete=not reasons, reasons=tuple(reasons))
 
 
 class _Found(Struct, frozen=True, kw_only=True):

@@ -12,9 +12,9 @@ from tests import pi
 from tests.conftest import DATA, ROOT
 
 from aforesaid import Engine
+from aforesaid.branches import find_branch
 from aforesaid.matching import Literal
 from aforesaid.query import read_query
-from aforesaid.retrieval import find_branch
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -14,13 +14,14 @@ from statistics import median
 from time import perf_counter
 from typing import TYPE_CHECKING, Final
 
+from aforesaid.branches import find_branch
 from aforesaid.cli.bench.floors import POOL, Reference, ask
 from aforesaid.cli.bench.requests import COMMON_WORDS, Request, mix, needles
 from aforesaid.cli.bench.rows import Attempt, Target, clock, interleave, judge, percentile, steady, unmeasured
 from aforesaid.cli.bench.setting import default_config
 from aforesaid.engine import Engine
 from aforesaid.errors import OperationError
-from aforesaid.retrieval import LITERAL_POOL, TERM_POOL, find_branch
+from aforesaid.retrieval import LITERAL_POOL, TERM_POOL
 from aforesaid.storage.sqlite import open_store
 
 if TYPE_CHECKING:

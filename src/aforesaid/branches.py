@@ -1,0 +1,63 @@
+"""Between floors 4 and 5: what the functions of floor 5 ask of one session before they look for anything.
+
+`retrieval`, `recall` and `expansion` call it with a snapshot. It reads the session's shape, never its texts.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from aforesaid import lineage
+from aforesaid.errors import EntryUnknown, LeafUnknown
+from aforesaid.model import Coverage
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from aforesaid.model import Branch, Session
+    from aforesaid.ports import EntryPort
+
+
+def find_branch(snapshot: EntryPort, leaf: str | None, context_entries: Sequence[str] | None = None) -> Branch:
+    """The branch of a leaf and what the model still sees of it.
+
+    Args:
+        snapshot: the session.
+        leaf: id of the leaf; None takes the session's last entry.
+        context_entries: ids of the entries that the model sees, from a host that knows; None derives them.
+
+    Raises:
+        LeafUnknown, EntryUnknown: the session has no entry with a given id.
+    """
+    tree = snapshot.tree()
+    row = tree.tail
+    if leaf is not None:
+        (row,) = snapshot.rows([leaf])
+        if row is None:
+            raise LeafUnknown(f"the session has no entry {leaf!r}", "leave --leaf out to take the session's last entry")
+    spans = lineage.trace(tree.runs, row)
+    if context_entries is not None:
+        return lineage.divide(row, spans, [(seen, seen) for seen in known_rows(snapshot, context_entries)])
+    ids = lineage.named_ids(tree, spans)
+    rows = {id_: found for id_, found in zip(ids, snapshot.rows(ids), strict=True) if found is not None}
+    return lineage.see(tree, row, rows)
+
+
+def known_rows(snapshot: EntryPort, ids: Sequence[str]) -> tuple[int, ...]:
+    """The rows of ids that a caller knows.
+
+    Raises:
+        EntryUnknown: the session has no entry with one of them. With a wrong one among the ids of a context, visible
+            entries would come back as if they were gone.
+    """
+    rows = snapshot.rows(ids)
+    for id_, row in zip(ids, rows, strict=True):
+        if row is None:
+            raise EntryUnknown(f"the session has no entry {id_!r}", "give the ids of entries of this session")
+    return tuple(row for row in rows if row is not None)
+
+
+def cover(session: Session) -> Coverage:
+    """What of a session's transcript could be searched."""
+    reasons = sorted({flaw.reason for flaw in session.flaws if flaw.lost})
+    return Coverage(complete=not reasons, reasons=tuple(reasons))
