@@ -1,8 +1,8 @@
 """Floor 9: `aforesaid bench`: performance, each figure beside the floor that was measured in the same rounds.
 
 `docs/performance.md` says what the rows mean. The modules: `corpus` makes transcripts, `requests` is the mix that is
-asked, `floors` the bare SQLite to compare with, `setting` prepares stores, `retrieve`, `build` and `start` measure,
-`rows` holds the rules for bounds and noise, `report` prints.
+asked, `floors` the bare SQLite to compare with, `setting` prepares stores, `retrieve`, `build`, `service` and `start`
+measure, `rows` holds the rules for bounds and noise, `report` prints.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ def measure(subject: str, entries: int, rounds: int, work: str | None = None) ->
         rounds: interleaved rounds of figure and floor in each attempt.
         work: folder for the temporary files; None takes the system's.
     """
-    from aforesaid.cli.bench import build, retrieve, setting, start  # late: they bring the whole product
+    from aforesaid.cli.bench import build, retrieve, service, setting, start  # late: they bring the whole product
 
     with setting.working_folder(work) as folder:
         with Progress("Building the store") as progress:
@@ -76,5 +76,6 @@ def measure(subject: str, entries: int, rounds: int, work: str | None = None) ->
             return build.measure(prepared, rounds)
         rows = retrieve.measure(prepared, rounds)
         rows += build.measure(prepared, rounds)
+        rows += service.measure(prepared, rounds)
         rows += start.measure(prepared.single, prepared.transcript.file, folder)
         return rows
