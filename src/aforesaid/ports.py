@@ -111,10 +111,10 @@ class SearchPort(Protocol):
     disjoint, and may be empty (nothing is found then).
     """
 
-    def find_literal(self, needle: str, spans: Sequence[Span], limit: int) -> tuple[int, ...]:
-        """Rows that hold the needle literally (`matching.Literal`), latest on the branch first, at most `limit`.
+    def find_literals(self, needles: Sequence[str], spans: Sequence[Span], limit: int) -> tuple[tuple[int, ...], ...]:
+        """For each needle the rows that hold it literally (`matching.Literal`), latest on the branch first.
 
-        Every row that holds it is found, whatever characters the needle is made of.
+        At most `limit` rows a needle. Every row that holds one is found, whatever characters the needle is made of.
 
         Raises:
             ExactSearchFailed: the search could not be done.

@@ -30,6 +30,8 @@ TERM_POOL = 80
 """Rows that the full-text search hands over, best bm25 first: several times as many as come back by default."""
 LITERAL_POOL = 200
 """Rows that each literal search hands over: latest on the branch first."""
+LITERALS_POOL = 1600
+"""Rows that all literal searches of a request hand over together, each an equal share."""
 
 
 class RetrievalOptions(Struct, frozen=True, kw_only=True):
@@ -138,8 +140,10 @@ def _search(snapshot: Snapshot, query: Query, branch: Branch, options: Retrieval
     in_context = 0
     if options.exact:
         try:
-            for needle in (*query.identifiers, *query.phrases):
-                rows.update(dict.fromkeys(snapshot.find_literal(needle, branch.eligible, LITERAL_POOL)))
+            needles = (*query.identifiers, *query.phrases)
+            share = min(LITERAL_POOL, LITERALS_POOL // max(1, len(needles)))
+            for literal_rows in snapshot.find_literals(needles, branch.eligible, share):
+                rows.update(dict.fromkeys(literal_rows))
         except ExactSearchFailed:
             return _Found(exact_failed=True)
     if options.fts:

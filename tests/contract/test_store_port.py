@@ -357,7 +357,7 @@ def test_sqlite_finds_the_same_rows_in_the_same_order_with_the_same_scores(
             assert real.find_terms(queries, spans, limit) == fake.find_terms(queries, spans, limit)
             assert real.count_terms(queries, spans) == fake.count_terms(queries, spans)
         for query in queries:
-            assert real.find_literal(query, spans, limit) == fake.find_literal(query, spans, limit)
+            assert real.find_literals([query], spans, limit)[0] == fake.find_literals([query], spans, limit)[0]
 
 
 @settings(max_examples=200)
@@ -369,7 +369,7 @@ def test_a_needle_cut_from_a_text_is_found_in_every_text_that_holds_it(texts: li
     # A needle that ends within a character (か before its voicing mark) is no literal that a request could mean.
     assume(needle and not any(needle + mark in held for held in texts for mark in _MARKS))
     with both(chain(*texts)) as (_, real):
-        found = real.find_literal(needle, EVERYTHING, 100)
+        found = real.find_literals([needle], EVERYTHING, 100)[0]
     assert sorted(found) == [row for row, held in enumerate(texts, 1) if Literal(needle).found_in(held)]
 
 
@@ -398,8 +398,8 @@ def test_a_session_without_searchable_rows_finds_nothing(store: StorePort, entri
     with store.read(saved.key) as snapshot:
         assert snapshot.find_terms(["alpha"], EVERYTHING, 5) == ()
         assert snapshot.count_terms(["alpha"], EVERYTHING) == 0
-        assert snapshot.find_literal("alpha", EVERYTHING, 5) == ()
-        assert snapshot.find_literal("->", EVERYTHING, 5) == ()
+        assert snapshot.find_literals(["alpha"], EVERYTHING, 5)[0] == ()
+        assert snapshot.find_literals(["->"], EVERYTHING, 5)[0] == ()
 
 
 def test_what_was_asked_before_is_answered_anew_after_every_change(store: StorePort) -> None:
@@ -425,8 +425,8 @@ def test_rows_outside_the_spans_never_displace_rows_inside(store: StorePort) -> 
     with store.read(saved.key) as snapshot:
         spans = ((301, 301),)
         assert [found.row for found in snapshot.find_terms(["alpha"], spans, 1)] == [301]
-        assert snapshot.find_literal("alpha", spans, 1) == (301,)
-        assert snapshot.find_literal("->", spans, 1) == (301,)
+        assert snapshot.find_literals(["alpha"], spans, 1)[0] == (301,)
+        assert snapshot.find_literals(["->"], spans, 1)[0] == (301,)
         assert snapshot.count_terms(["alpha"], spans) == 1
 
 
@@ -434,15 +434,15 @@ def test_literals_come_latest_on_the_branch_first_whatever_the_row_order(store: 
     saved = put(store, chain(*["alpha ->"] * 6))
     with store.read(saved.key) as snapshot:
         for needle in ("alpha", "->"):
-            assert snapshot.find_literal(needle, ((5, 6), (1, 2)), 9) == (2, 1, 6, 5)
-            assert snapshot.find_literal(needle, ((5, 6), (1, 2)), 3) == (2, 1, 6)
-            assert snapshot.find_literal(needle, (), 3) == ()
+            assert snapshot.find_literals([needle], ((5, 6), (1, 2)), 9)[0] == (2, 1, 6, 5)
+            assert snapshot.find_literals([needle], ((5, 6), (1, 2)), 3)[0] == (2, 1, 6)
+            assert snapshot.find_literals([needle], (), 3)[0] == ()
 
 
 def test_unverified_proposals_do_not_count_towards_the_limit(store: StorePort) -> None:
     saved = put(store, chain("the foo-bar", *["foo bar", "Foo-bar", "foo_bar"] * 50))
     with store.read(saved.key) as snapshot:
-        assert snapshot.find_literal("foo-bar", EVERYTHING, 1) == (1,)
+        assert snapshot.find_literals(["foo-bar"], EVERYTHING, 1)[0] == (1,)
 
 
 @pytest.mark.parametrize("limit", [1, 2, 3, 5, 149, 150, 151])
@@ -491,7 +491,7 @@ def test_no_row_of_a_sibling_branch_is_ever_found(entries: tuple[Entry, ...], da
             walk.add(at)
             at = by_id[at].parent
         rows = [item.row for item in real.find_terms(["alpha", "beta", "port"], spans, 50)]
-        rows += [row for needle in ("alpha", "->") for row in real.find_literal(needle, spans, 50)]
+        rows += [row for needle in ("alpha", "->") for row in real.find_literals([needle], spans, 50)[0]]
         assert {one.id for one in real.entries(rows)} <= walk
 
 
@@ -535,7 +535,7 @@ _HARD = [
 def test_no_text_whatever_makes_a_search_raise(store: StorePort, text: str) -> None:
     saved = put(store, chain(f"before {text} after", text, "a", "数据"))
     with store.read(saved.key) as snapshot:
-        literal = snapshot.find_literal(text, EVERYTHING, 10)
+        literal = snapshot.find_literals([text], EVERYTHING, 10)[0]
         terms = [item.row for item in snapshot.find_terms([text], EVERYTHING, 10)]
         assert snapshot.count_terms([text], EVERYTHING) == len(terms)
     if text:

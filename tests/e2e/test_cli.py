@@ -317,7 +317,7 @@ def test_internal_is_told_without_a_traceback() -> None:
 @pytest.mark.parametrize(
     ("search", "raised", "status", "hits"),
     [
-        ("find_literal", "exact-search-failed", "failed", []),
+        ("find_literals", "exact-search-failed", "failed", []),
         ("rank", "fts-failed", "complete", ["e0000001"]),
     ],
 )

@@ -219,7 +219,7 @@ def snapshot_of(engine: Engine, session: Path) -> Iterator[Snapshot]:
 
 def test_a_failed_exact_search_ends_the_retrieval(engine: Engine, session: Path) -> None:
     with snapshot_of(engine, session) as snapshot:
-        failing: Any = Failing(snapshot, "find_literal", ExactSearchFailed("broken", "mend it"))
+        failing: Any = Failing(snapshot, "find_literals", ExactSearchFailed("broken", "mend it"))
         found = retrieve(failing, request="`parse_port` gateway", options=RetrievalOptions())
     assert (found.status, found.hits, found.diagnostics.warnings) == ("failed", (), ("exact-search-failed",))
 
@@ -257,7 +257,7 @@ def test_rows_off_the_branch_are_rejected_and_counted_if_a_search_returns_them(e
     session = pi.write(tmp_path / "s.jsonl", [pi.header(), *trunk, sibling, end])
     with snapshot_of(engine, session) as snapshot:
         leaky: Any = Failing(snapshot, "", RuntimeError())
-        leaky.find_literal = lambda *_: (1, 3)
+        leaky.find_literals = lambda *_: ((1, 3),)
         found = retrieve(leaky, request="`walnut`", options=RetrievalOptions())
     assert ids(found) == [trunk[0]["id"]]
     assert found.diagnostics.alternate_branch_candidates == 1

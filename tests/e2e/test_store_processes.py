@@ -245,7 +245,7 @@ def read_only_use(folder: Path, file: Path) -> object:
     session = store.by_file(str(file))
     assert session is not None
     with store.read(session.key) as snapshot:
-        hits = len(snapshot.find_literal("total 100", EVERYTHING, 500))
+        hits = len(snapshot.find_literals(["total 100"], EVERYTHING, 500)[0])
     found = store.writable, session.entries, hits, len(store.sessions()), store.status().writable
     try:
         sync(store, READER, str(file), rebuild=True)

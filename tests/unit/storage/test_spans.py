@@ -51,8 +51,8 @@ def test_spans_in_the_statement_and_in_a_table_give_identical_lists(
             snapshot.find_terms(["alpha", "beta"], drawn, limit),
             snapshot.find_terms(["gamma"], drawn, limit),
             snapshot.count_terms(["beta", "gamma"], drawn),
-            snapshot.find_literal("alpha-beta", drawn, limit),
-            snapshot.find_literal("->", drawn, limit),
+            snapshot.find_literals(["alpha-beta"], drawn, limit)[0],
+            snapshot.find_literals(["->"], drawn, limit)[0],
         ]
 
     with pytest.MonkeyPatch.context() as patch:

@@ -347,7 +347,7 @@ def test_a_read_only_store_still_reads(folder: Path, monkeypatch: pytest.MonkeyP
         assert reader.sessions() == (saved,)
         assert reader.status().writable is False
         with reader.read(saved.key) as snapshot:
-            assert snapshot.find_literal("alpha", EVERYTHING, 5) == (1,)
+            assert snapshot.find_literals(["alpha"], EVERYTHING, 5)[0] == (1,)
             assert snapshot.count_terms(["alpha"], tuple((row, row) for row in range(1, 400, 2))) == 1
         with pytest.raises(StoreReadOnly), reader.write("/f"):
             pass
@@ -393,8 +393,8 @@ def exercise(store: SqliteStore, file: Path) -> set[str]:
             snapshot.latest_request(EVERYTHING)
             words = [f"word{number}" for number in range(200)]
             for search in (
-                lambda: snapshot.find_literal("word3", EVERYTHING, 10_000),
-                lambda: snapshot.find_literal("->", EVERYTHING, 10_000),
+                lambda: snapshot.find_literals(["word3"], EVERYTHING, 10_000)[0],
+                lambda: snapshot.find_literals(["->"], EVERYTHING, 10_000)[0],
                 lambda: snapshot.find_terms(words, EVERYTHING, 10_000),
                 lambda: snapshot.count_terms(words, EVERYTHING),
             ):
@@ -502,7 +502,7 @@ def test_values_that_nobody_wrote_are_damage_even_where_sqlite_finds_none(folder
         with pytest.raises(StoreCorrupt):
             snapshot.entries([1])
         with pytest.raises(ExactSearchFailed):
-            snapshot.find_literal("alpha", EVERYTHING, 5)
+            snapshot.find_literals(["alpha"], EVERYTHING, 5)[0]
     with pytest.raises(StoreCorrupt):
         store.by_file("/f")
     store.close()

@@ -167,7 +167,7 @@ def _literal(
     """Row 4: every name and phrase of the mix, literally."""
     wanted = needles(requests)
     figures, floors = interleave(
-        [partial(snapshot.find_literal, needle, eligible, LITERAL_POOL) for needle in wanted],
+        [partial(snapshot.find_literals, (needle,), eligible, LITERAL_POOL) for needle in wanted],
         [partial(reference.scan, needle) for needle in wanted],
         rounds,
     )

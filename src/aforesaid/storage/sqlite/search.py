@@ -6,18 +6,18 @@ literals are verified in the text before they count towards a limit. Scores are 
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
+from aforesaid.lineage import Places
 from aforesaid.matching import Literal, Term
 from aforesaid.model import TermRow
-from aforesaid.storage.sqlite.records import FED, PACKED, from_id, from_stamp, to_bytes, to_text, unsqueeze
+from aforesaid.storage.sqlite.records import FED, PACKED, from_id, from_stamp, to_text, unsqueeze
 from aforesaid.storage.sqlite.spans import within
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
     from typing import Any
-
-    import apsw
 
     from aforesaid.model import Span
     from aforesaid.storage.sqlite.shard import Shard
@@ -29,53 +29,93 @@ BEYOND = 64
 DIGITS = 9
 """Decimals of a score."""
 
-_PROPOSED = (
-    f"SELECT search.rowid, entry.text, entry.flags & {PACKED} FROM search CROSS JOIN entry ON entry.row = search.rowid"
-    " WHERE search MATCH ? AND {within} ORDER BY search.rowid DESC"
-)
-_SCANNED = (
-    f"SELECT row, text, flags & {PACKED} FROM entry WHERE {{within}} AND flags & {FED}"
-    f" AND (flags & {PACKED} OR instr(text, ?)) ORDER BY row DESC"
-)
+_PROPOSED = "SELECT rowid FROM search WHERE search MATCH ? AND {within} ORDER BY rowid DESC"
+_SCANNED = f"SELECT row FROM entry WHERE {{within}} AND flags & {FED} ORDER BY row DESC"
+_TEXT = f"SELECT text, flags & {PACKED} FROM entry WHERE row = ?"
 _RANKED = "SELECT rowid, bm25(search) AS score FROM search WHERE search MATCH ? AND {within} ORDER BY score LIMIT ?"
 _COUNTED = "SELECT count(*) FROM search WHERE search MATCH ? AND {within}"
 _TIE = "SELECT timestamp, id FROM entry WHERE row = ?"
 
 
-def find_literal(shard: Shard, needle: str, spans: Sequence[Span], limit: int) -> tuple[int, ...]:
-    """Rows that hold the needle, latest on the branch first."""
-    if not needle or limit <= 0:
-        return ()
-    literal = Literal(needle)
-    wanted = to_bytes(needle)
-    found: list[int] = []
-    for group in descending(spans):
-        rows = _proposals(shard, literal, group)
+def find_literals(
+    shard: Shard, needles: Sequence[str], spans: Sequence[Span], limit: int, *, generation: int
+) -> tuple[tuple[int, ...], ...]:
+    """For each needle the rows that hold it, latest on the branch first."""
+    if not spans or limit <= 0:
+        return ((),) * len(needles)
+    literals = {needle: Literal(needle) for needle in needles if needle}
+    read = _reader(shard, generation)
+    condition, bounds = within(shard, "search.rowid", spans)
+    proposed = _PROPOSED.format(within=condition)
+    found: dict[str, list[int]] = {}
+    scanned: list[Literal] = []
+    for literal in literals.values():
+        tokens = literal.tokens
+        if not tokens:
+            scanned.append(literal)
+            continue
+        whole = len(tokens) <= PHRASE
+        match = "body:" + phrase(tokens[:PHRASE], open_ended=whole and literal.open_ended)
+        rows = shard.database.connection.execute(proposed, (match, *bounds))
         try:
-            for row, text, packed in rows:
-                data = unsqueeze(text) if packed else text
-                if wanted in data and literal.found_in(to_text(data)):
-                    found.append(row)
-                    if len(found) == limit:
-                        return tuple(found)
+            found |= _verify(_latest_first(rows, spans), [literal], read, limit)
         finally:
             rows.close()
-    return tuple(found)
+    if scanned:
+        # One pass for all of them: reading a text costs far more than looking for one more needle in it.
+        condition, bounds = within(shard, "entry.row", spans)
+        rows = shard.database.connection.execute(_SCANNED.format(within=condition), bounds)
+        try:
+            found |= _verify(_latest_first(rows, spans), scanned, read, limit)
+        finally:
+            rows.close()
+    return tuple(tuple(found.get(needle, ())) for needle in needles)
 
 
-def descending(spans: Sequence[Span]) -> Iterator[tuple[Span, ...]]:
-    """The spans from the end of the branch, in groups within which later on the branch means a higher row.
+def _verify(
+    rows: Iterable[int], literals: Sequence[Literal], read: Callable[[int], str], limit: int
+) -> dict[str, list[int]]:
+    """The rows that really hold each literal, at most `limit`, in the order in which they come."""
+    found: dict[str, list[int]] = {literal.needle: [] for literal in literals}
+    open_ones = list(literals)
+    for row in rows:
+        text = read(row)
+        for literal in open_ones:
+            if literal.needle in text and literal.found_in(text):
+                found[literal.needle].append(row)
+        if len(open_ones) > sum(len(found[literal.needle]) < limit for literal in open_ones):
+            open_ones = [literal for literal in open_ones if len(found[literal.needle]) < limit]
+            if not open_ones:
+                break
+    return found
 
-    One group, unless the parents of some entries come after them in the file.
+
+def _latest_first(rows: Iterable[tuple[int]], spans: Sequence[Span]) -> Iterator[int]:
+    """Rows that come highest first, put in the order of the branch, from its end.
+
+    That is the same order, and nothing is read in advance, unless the parents of some entries come after them in the
+    file.
     """
-    group: list[Span] = []
-    for span in reversed(spans):
-        if group and group[-1][0] < span[0]:
-            yield tuple(group)
-            group = []
-        group.append(span)
-    if group:
-        yield tuple(group)
+    if all(before[0] < after[0] for before, after in pairwise(spans)):
+        return (row for (row,) in rows)
+    places = Places(spans)
+    return iter(sorted((row for (row,) in rows), key=lambda row: places.of(row) or 0, reverse=True))
+
+
+def _reader(shard: Shard, generation: int) -> Callable[[int], str]:
+    """Reads texts of single rows, each only once while the session does not change."""
+    texts, execute = shard.recent.texts(generation), shard.database.connection.execute
+
+    def read(row: int) -> str:
+        text = texts.get(row)
+        if text is None:
+            columns: Any = execute(_TEXT, (row,)).fetchone()
+            data, packed = columns
+            text = to_text(unsqueeze(data) if packed else data)
+            shard.recent.keep(row, text)
+        return text
+
+    return read
 
 
 def phrase(tokens: Sequence[str], *, open_ended: bool) -> str:
@@ -147,19 +187,6 @@ def count(shard: Shard, phrases: tuple[str, ...], spans: Sequence[Span], *, gene
     condition, bounds = within(shard, "search.rowid", spans)
     found = shard.database.connection.execute(_COUNTED.format(within=condition), (" OR ".join(phrases), *bounds))
     return int(found.get)
-
-
-def _proposals(shard: Shard, literal: Literal, spans: Sequence[Span]) -> apsw.Cursor:
-    """Rows that may hold the needle, with their texts, highest row first."""
-    connection = shard.database.connection
-    tokens = literal.tokens
-    if tokens:
-        condition, bounds = within(shard, "search.rowid", spans)
-        whole = len(tokens) <= PHRASE
-        match = "body:" + phrase(tokens[:PHRASE], open_ended=whole and literal.open_ended)
-        return connection.execute(_PROPOSED.format(within=condition), (match, *bounds))
-    condition, bounds = within(shard, "entry.row", spans)
-    return connection.execute(_SCANNED.format(within=condition), (*bounds, to_bytes(literal.needle)))
 
 
 def _break_tie(shard: Shard, rows: Sequence[int]) -> list[int]:

@@ -22,38 +22,51 @@ if TYPE_CHECKING:
 _STATE = "SELECT incarnation, projection, tail, session FROM shard"
 
 
-CHARACTERS_KEPT = 2_000_000
-"""Of texts of entries that stay in memory for each open file; what was used longest ago goes first."""
+CHARACTERS_KEPT = 4_000_000
+"""Of texts that stay in memory for each open file; what was read longest ago goes first."""
 
 
 class Recent:
-    """Entries that were read, for the next read of the same generation: requests of one session meet the same ones."""
+    """Texts and entries that were read, for the next read of the same generation.
 
-    __slots__ = ("_characters", "_entries", "_generation")
+    Requests of one session meet the same rows again and again, and a stored text has to be unpacked and decoded.
+    """
+
+    __slots__ = ("_characters", "_entries", "_generation", "_texts")
 
     def __init__(self) -> None:
         self._generation = -1
         self._characters = 0
+        self._texts: dict[int, str] = {}
         self._entries: dict[int, StoredEntry] = {}
 
-    def find(self, generation: int, rows: Sequence[int]) -> dict[int, StoredEntry]:
-        """Those of the rows that are known; with another generation than before everything is forgotten."""
+    def texts(self, generation: int) -> Mapping[int, str]:
+        """The known texts by row; with another generation than before everything is forgotten."""
+        self._turn(generation)
+        return self._texts
+
+    def entries(self, generation: int) -> Mapping[int, StoredEntry]:
+        """The known entries by row; with another generation than before everything is forgotten."""
+        self._turn(generation)
+        return self._entries
+
+    def keep(self, row: int, text: str, entry: StoredEntry | None = None) -> None:
+        """Remembers what was read in the generation that was last asked for."""
+        if row not in self._texts:
+            self._texts[row] = text
+            self._characters += len(text)
+        if entry is not None:
+            self._entries[row] = entry
+        while self._characters > CHARACTERS_KEPT:
+            oldest = next(iter(self._texts))
+            self._characters -= len(self._texts.pop(oldest))
+            self._entries.pop(oldest, None)
+
+    def _turn(self, generation: int) -> None:
         if generation != self._generation:
             self._generation, self._characters = generation, 0
+            self._texts.clear()
             self._entries.clear()
-        known = self._entries
-        found = {row: known.pop(row) for row in rows if row in known}
-        known.update(found)  # behind the others: they were used last
-        return found
-
-    def add(self, entries: Mapping[int, StoredEntry]) -> None:
-        """Keeps entries of the generation that was last asked for."""
-        for row, entry in entries.items():
-            if row not in self._entries:
-                self._entries[row] = entry
-                self._characters += len(entry.text)
-        while self._characters > CHARACTERS_KEPT:
-            self._characters -= len(self._entries.pop(next(iter(self._entries))).text)
 
 
 class Shard:
@@ -65,7 +78,7 @@ class Shard:
         incarnation: eight bytes that tell this file from any other that has stood or will stand at its path.
         ready: whether the tables are known to be there, so that the file can be kept open for the next use.
         postings: lists that stay in memory while the session does not change.
-        recent: entries that stay in memory while the session does not change.
+        recent: texts and entries that stay in memory while the session does not change.
         spans: those that stand in the temporary table of the connection (see `search`).
         tree: the shape of the session at a generation.
     """

@@ -95,16 +95,14 @@ class ShardSnapshot:
     def entries(self, rows: Sequence[int]) -> tuple[StoredEntry, ...]:
         """The entries of these rows, in the given order."""
         recent = self._shard.recent
-        found = recent.find(self._session.generation, rows)
+        known = recent.entries(self._session.generation)
+        found = {row: known[row] for row in rows if row in known}
         missing = [row for row in rows if row not in found]
         if missing:
             with self._reading():
-                read = {
-                    columns[0]: _stored(columns)
-                    for columns in self._connection.execute(_ENTRIES, (f"[{','.join(map(str, missing))}]",))
-                }
-            recent.add(read)
-            found |= read
+                for columns in self._connection.execute(_ENTRIES, (f"[{','.join(map(str, missing))}]",)):
+                    entry = found[columns[0]] = _stored(columns)
+                    recent.keep(entry.row, entry.text, entry)
         return tuple([found[row] for row in rows if row in found])
 
     def latest_request(self, spans: Sequence[Span]) -> StoredEntry | None:
@@ -128,10 +126,10 @@ class ShardSnapshot:
                     left -= here
         return frozenset(carried)
 
-    def find_literal(self, needle: str, spans: Sequence[Span], limit: int) -> tuple[int, ...]:
-        """Rows that hold the needle literally, latest on the branch first."""
+    def find_literals(self, needles: Sequence[str], spans: Sequence[Span], limit: int) -> tuple[tuple[int, ...], ...]:
+        """For each needle the rows that hold it literally, latest on the branch first."""
         with self._searching(ExactSearchFailed):
-            return search.find_literal(self._shard, needle, spans, limit)
+            return search.find_literals(self._shard, needles, spans, limit, generation=self._session.generation)
 
     def find_terms(self, terms: Sequence[str], spans: Sequence[Span], limit: int) -> tuple[TermRow, ...]:
         """Rows that hold at least one of the terms, best first."""
