@@ -247,8 +247,10 @@ def test_a_set_value_is_json_if_it_parses_and_text_otherwise(setting: str, value
         ("retrieval.maxResults=0", "from 1 to 100"),
         ("retrieval.maxResults=many", "from 1 to 100"),
         ("retrieval.maxResult=5", "did you mean retrieval.maxResults"),
+        ("maxFiles=5", "did you mean project.maxFiles?"),
+        ("maxResults=5", "retrieval.maxResults or "),
+        ("retrieval=5", "name one of its options"),
         ("qqqq=5", "config show"),
-        ("retrieval=5", "retrieval"),
     ],
 )
 def test_a_wrong_set_is_an_error(setting: str, said: str) -> None:

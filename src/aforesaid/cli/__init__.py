@@ -85,7 +85,9 @@ def _run(given: list[str]) -> int:
 
     if place is None:
         # For `--help`; any other option without a command gets here too.
-        make_parser(None).parse_args(given)
+        parser = make_parser(None)
+        parser.as_json = _wants_json(given)
+        parser.parse_args(given)
         raise BadArgument("no command was given", "`aforesaid --help` lists the commands")
     name = given.pop(place)
     if name not in COMMANDS:
@@ -94,6 +96,7 @@ def _run(given: list[str]) -> int:
 
     command = import_module(f"aforesaid.cli.{name}")
     parser = make_parser(name)
+    parser.as_json = _wants_json(given)
     command.add_arguments(parser)
     parsed = parser.parse_args(given)
     return int(command.run(parsed, read_options(parsed)))

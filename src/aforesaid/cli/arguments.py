@@ -57,7 +57,19 @@ class Options(Struct, frozen=True, kw_only=True):
 
 
 class Parser(ArgumentParser):
-    """Raises for wrong arguments, in the words of every other error."""
+    """Raises for wrong arguments, in the words of every other error; with `--json` its help is a document too."""
+
+    as_json = False
+
+    def print_help(self, file: Any = None) -> None:
+        """What argparse calls for `--help`."""
+        if not self.as_json:
+            super().print_help(file)
+            return
+        from aforesaid.cli.terminal import emit  # late: for help only
+        from aforesaid.hosts import wire
+
+        emit(wire.help_text(self.format_help()))
 
     def error(self, message: str) -> NoReturn:
         """What argparse calls when it does not understand."""

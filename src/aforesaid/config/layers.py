@@ -118,6 +118,8 @@ def accept(key: str, found: object) -> Value:
 
 def unknown(key: str) -> ConfigInvalid:
     """The error for a key that no option has."""
+    if key in SECTIONS:
+        return ConfigInvalid(f"{key} is no option but a section", "name one of its options, as in SECTION.OPTION=VALUE")
     near = nearest(key)
     hint = f"did you mean {near}?" if near else "`aforesaid config show` lists all options"
     return ConfigInvalid(f"there is no option {key}", hint)

@@ -279,9 +279,16 @@ ASCENDING = ("context.targetFillRatio", "context.softLimitRatio", "context.hardL
 
 
 def nearest(name: str) -> str | None:
-    """The option or section whose name is most like a wrong one, or None if none is."""
+    """The option or section whose name is most like a wrong one, or None if none is.
+
+    A name without its section stands for all options that end in it.
+    """
     from difflib import get_close_matches  # late: only a wrong name needs it
 
+    if "." not in name:
+        same = [option.key for option in OPTIONS if option.key.rpartition(".")[2] == name]
+        if same:
+            return " or ".join(same)
     names = {known.lower(): known for known in (*SECTIONS, *BY_KEY)}
     found = get_close_matches(name.lower(), sorted(names), 1, 0.6)
     if found:

@@ -221,6 +221,11 @@ def version(number: str) -> Document:
     return {"schema": "aforesaid.version/1", "version": number}
 
 
+def help_text(text: str) -> Document:
+    """`aforesaid.help/1`: what `--help` shows."""
+    return {"schema": "aforesaid.help/1", "text": text}
+
+
 def error(code: str, message: str, hint: str) -> Document:
     """The error document."""
     return {"error": {"code": code, "message": message, "hint": hint}}

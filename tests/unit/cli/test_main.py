@@ -57,6 +57,14 @@ def test_global_options_may_stand_before_or_after_the_command(command: Command, 
     assert fake.closed == 3
 
 
+@pytest.mark.parametrize("arguments", [("--help", "--json"), ("--json", "status", "-h")])
+def test_with_json_help_is_one_document_too(command: Command, arguments: tuple[str, ...]) -> None:
+    done = command(*arguments)
+    document = json.loads(done.out)
+    assert (done.status, done.err, document["schema"]) == (0, "", "aforesaid.help/1")
+    assert document["text"].startswith("usage: aforesaid")
+
+
 def test_the_version_is_shown(command: Command) -> None:
     assert command("--version") == (0, f"aforesaid {__version__}\n", "")
     assert command("status", "--version") == (0, f"aforesaid {__version__}\n", "")
