@@ -26,6 +26,7 @@ BUILDING = (
     "peak memory, small file",
     "store / transcript text",
 )
+SERVING = ("stdio call / echo + the same query in process",)
 STARTING = ("start: aforesaid --version", "start: aforesaid retrieve, up to its first SQL")
 
 
@@ -51,7 +52,7 @@ def test_every_target_is_measured_beside_its_floor(
     measured: tuple[subprocess.CompletedProcess[str], Path],
 ) -> None:
     rows = rows_of(measured[0].stdout)
-    assert tuple(rows) == (*RETRIEVAL, *BUILDING, *STARTING)
+    assert tuple(rows) == (*RETRIEVAL, *BUILDING, *SERVING, *STARTING)
     for name, row in rows.items():
         assert list(row) == ["name", "figure", "floor", "ratio", "bound", "met", "unit", "note"]
         if row["met"] is None:
