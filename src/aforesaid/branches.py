@@ -58,6 +58,6 @@ def known_rows(snapshot: EntryPort, ids: Sequence[str]) -> tuple[int, ...]:
 
 
 def cover(session: Session) -> Coverage:
-    """What of a session's transcript could be searched."""
-    reasons = sorted({flaw.reason for flaw in session.flaws if flaw.lost})
+    """What of a session's transcript could be searched; where a parent is missing, its whole branch may be."""
+    reasons = sorted({flaw.reason for flaw in session.flaws if flaw.lost or flaw.reason == "unknown-parent"})
     return Coverage(complete=not reasons, reasons=tuple(reasons))

@@ -94,7 +94,12 @@ class Engine:
         return self.config.warnings
 
     def index(
-        self, *paths: Path, host: str | None = None, rebuild: bool = False, progress: Progress | None = None
+        self,
+        *paths: Path,
+        host: str | None = None,
+        rebuild: bool = False,
+        progress: Progress | None = None,
+        lenient: bool = False,
     ) -> IndexReport:
         """Brings sessions into the store, or up to date.
 
@@ -103,6 +108,7 @@ class Engine:
             host: only transcripts of this host.
             rebuild: read every transcript from its beginning, whatever is stored.
             progress: called with bytes done and bytes in all.
+            lenient: whether folders without any transcript are passed over.
 
         Raises:
             PathMissing, NotATranscript, NoSessions: a path leads to no transcript; nothing was indexed.
@@ -110,7 +116,7 @@ class Engine:
         """
         from aforesaid.indexing import sync_all  # late: retrieval of an unchanged session needs none of it
 
-        return sync_all(self._store, list(_discover(paths, host)), rebuild=rebuild, progress=progress)
+        return sync_all(self._store, list(_discover(paths, host, lenient=lenient)), rebuild=rebuild, progress=progress)
 
     def retrieve(
         self,
@@ -263,7 +269,9 @@ def _open_store(folder: Path | None, config: Config) -> StorePort:
     )
 
 
-def _discover(paths: Sequence[Path], host: str | None) -> Iterator[tuple[TranscriptPort, str]]:
+def _discover(
+    paths: Sequence[Path], host: str | None, *, lenient: bool = False
+) -> Iterator[tuple[TranscriptPort, str]]:
     """The transcripts that the paths lead to, each once, in path order."""
     if host is not None:
         _reader(host)
@@ -272,7 +280,7 @@ def _discover(paths: Sequence[Path], host: str | None) -> Iterator[tuple[Transcr
         path = os.path.abspath(os.fspath(given))
         if os.path.isdir(path):
             within = dict(_walk(path, host))
-            if not within:
+            if not within and not lenient:
                 raise NoSessions(f"no transcript in {path}", "name a folder with the JSONL files of a known host")
             found.update(within)
         elif not os.path.exists(path):

@@ -88,6 +88,7 @@ class Entry(Struct, frozen=True, kw_only=True):
         target: id of the entry that `label` names.
         compaction: set on compactions.
         edit: set on context edits.
+        fallback: id of the entry to hang on where `parent` is not in the session; None leaves it to indexing.
     """
 
     id: str
@@ -106,6 +107,7 @@ class Entry(Struct, frozen=True, kw_only=True):
     target: str | None = None
     compaction: Compaction | None = None
     edit: Edit | None = None
+    fallback: str | None = None
 
     @property
     def text(self) -> str:
@@ -143,7 +145,8 @@ class Header(Struct, frozen=True, kw_only=True):
         version: the host's format version; 0 where unknown.
         cwd: folder that the session worked in.
         started: timestamp of the header (as `Entry.timestamp`).
-        parent: session (path or id, as the host wrote it) that this one was forked from.
+        parent: session (path or id, as the host wrote it) that this one comes from.
+        relation: how it comes from there: copied and continued, or begun as the work of a subagent.
     """
 
     host: str
@@ -152,6 +155,7 @@ class Header(Struct, frozen=True, kw_only=True):
     cwd: str | None = None
     started: str | None = None
     parent: str | None = None
+    relation: Literal["fork", "subagent"] = "fork"
 
 
 class Checkpoint(Struct, frozen=True, kw_only=True):
@@ -167,6 +171,8 @@ class Checkpoint(Struct, frozen=True, kw_only=True):
         inode: its inode number; 0 where the system has none.
         parser: version of the reader that made the entries.
         state: the reader's own state, opaque to everyone else (JSON text).
+        leaf: id of the entry that the session ends with, where that need not be the last one in the file (hosts that
+            write subagents and side results between); None: the last one.
     """
 
     offset: int = 0
@@ -178,6 +184,7 @@ class Checkpoint(Struct, frozen=True, kw_only=True):
     inode: int = 0
     parser: int = 0
     state: str = ""
+    leaf: str | None = None
 
 
 class Session(Struct, frozen=True, kw_only=True):
@@ -191,7 +198,8 @@ class Session(Struct, frozen=True, kw_only=True):
         entries: number of rows.
         requests: number of real user messages.
         updated: timestamp of the newest entry, or None.
-        shared: rows that are verified copies (same id, same line digest) of rows of the session it was forked from.
+        shared: rows that are verified copies (same id, and same line or text) of rows of the session it was forked
+            from.
         flaws: what was wrong with lines that were read so far (at most 1,000 are kept).
         flaw_count: how many there were in all.
         checkpoint: how far it was read.

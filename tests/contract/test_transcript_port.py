@@ -17,7 +17,10 @@ if TYPE_CHECKING:
 
     from aforesaid.ports import TranscriptPort
 
-SAMPLES = {"pi": ROOT / "examples" / "pi" / "payments-service.jsonl"}
+SAMPLES = {
+    "pi": ROOT / "examples" / "pi" / "payments-service.jsonl",
+    "claude-code": ROOT / "examples" / "claude-code" / "made-compacted.jsonl",
+}
 
 readers = pytest.mark.parametrize("reader", READERS, ids=lambda reader: reader.host)
 

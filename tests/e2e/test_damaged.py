@@ -75,6 +75,8 @@ def test_an_unknown_parent_is_noted_and_its_branch_is_read(engine: Engine, tmp_p
     assert (flaw.line, flaw.reason, flaw.lost) == (3, "unknown-parent", False)
     assert found(engine, file, "oak") == ["bbbbbbbb"]
     assert found(engine, file, "walnut") == []
+    coverage = engine.retrieve(session=file, query="walnut").diagnostics.coverage
+    assert (coverage.complete, coverage.reasons) == (False, ("unknown-parent",))
 
 
 def test_a_missing_header_is_noted(engine: Engine, tmp_path: Path) -> None:

@@ -1,7 +1,8 @@
 """A reader for a transcript format made for tests, in which every kind of damage can be written down plainly.
 
     #SESSION PARENT     header: id of the session, and the session that it was forked from
-    ID PARENT TEXT      an entry; `-` for no parent
+    ID PARENT TEXT      an entry; `-` for no parent; `PARENT|OTHER` names what to hang on where the parent is missing
+    ID* PARENT TEXT     an entry beside the way: the session does not end with it
     !                   a lost line of which nothing could be saved
     !ID PARENT          a lost line with saved ids; `-` where the parent was not saved
 
@@ -41,9 +42,10 @@ class PlainReading:
 
     def __init__(self, host: str, source: BinaryIO, since: Checkpoint) -> None:
         self._source, self._since = source, since
-        session, parent = since.state.split("\t")
+        session, parent, *_ = since.state.split("\t")
         self.header = Header(host=host, session_id=session, parent=parent or None)
         self.checkpoint = since
+        self._leaf, self._last = since.leaf, since.leaf
 
     def __iter__(self) -> Iterator[Entry | Flaw]:
         offset, number = self._since.offset, self._since.line
@@ -58,7 +60,7 @@ class PlainReading:
             yield from self._item(data, number, at)
             header = self.header
             self.checkpoint = Checkpoint(
-                offset=offset, line=number, state=f"{header.session_id}\t{header.parent or ''}"
+                offset=offset, line=number, state=f"{header.session_id}\t{header.parent or ''}", leaf=self._leaf
             )
 
     def _item(self, data: bytes, number: int, at: int) -> Iterator[Entry | Flaw]:
@@ -69,9 +71,16 @@ class PlainReading:
             saved = rest[0] if rest and rest[0] != "-" else None
             yield Flaw(line=number, byte=at, reason="invalid-json", id=first[1:] or None, parent=saved)
         elif first:
+            parent, _, fallback = rest[0].partition("|")
+            if first.endswith("*"):
+                first, self._leaf = first[:-1], self._leaf or self._last
+            elif self._leaf is not None:
+                self._leaf = first
+            self._last = first
             yield Entry(
                 id=first,
-                parent=None if rest[0] == "-" else rest[0],
+                parent=None if parent == "-" else parent,
+                fallback=fallback or None,
                 kind="message",
                 role="user",
                 timestamp=None,

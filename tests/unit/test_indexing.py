@@ -340,6 +340,31 @@ def test_an_unknown_parent_without_damage_makes_a_root(store: StorePort, file: P
     assert path_to(store, file) == ["d"]
 
 
+@pytest.mark.parametrize("batch", [1, 1000])
+def test_an_entry_whose_parent_is_missing_hangs_on_what_its_reader_says(
+    store: StorePort, file: Path, monkeypatch: pytest.MonkeyPatch, batch: int
+) -> None:
+    monkeypatch.setattr(intake, "BATCH_ENTRIES", batch)
+    write(file, *LINES, "d\tgone|b\tfour", "!", "e\tgone|nowhere\tfive", "f\tb|a\tsix")
+    report = run(store, file)
+    assert path_to(store, file, "d") == ["a", "b", "d"]
+    assert path_to(store, file, "e") == ["a", "b", "d", "e"]
+    assert path_to(store, file, "f") == ["a", "b", "f"]
+    assert [flaw.id for flaw in report.flaws if flaw.reason == "unknown-parent"] == ["d", "e"]
+
+
+def test_a_session_ends_where_its_reader_says(store: StorePort, file: Path) -> None:
+    write(file, *LINES, "side*\ta\tfour")
+    run(store, file)
+    assert path_to(store, file) == ["a", "b", "c"]
+    append(file, "more*\tside\tfive")
+    run(store, file)
+    assert path_to(store, file) == ["a", "b", "c"]
+    append(file, "d\tc\tsix", "last*\tmore\tseven")
+    run(store, file)
+    assert path_to(store, file) == ["a", "b", "c", "d"]
+
+
 @pytest.mark.parametrize("batch", [1, 2, 1000])
 def test_a_parent_that_comes_later_in_the_file_is_found(
     store: StorePort, file: Path, monkeypatch: pytest.MonkeyPatch, batch: int
@@ -382,6 +407,18 @@ def test_copied_rows_of_a_fork_are_counted(store: StorePort, file: Path, named_b
     assert session is not None
     assert session.shared == 2
     append(fork, "e\td\tfive")
+    session = run(store, fork).session
+    assert session is not None
+    assert session.shared == 2
+
+
+def test_a_copied_row_whose_line_was_written_anew_is_a_copy_as_long_as_it_says_the_same(
+    store: StorePort, file: Path
+) -> None:
+    write(file, *LINES)
+    run(store, file)
+    fork = write(file.with_name("fork.txt"), f"#fork\t{file}", LINES[1], "b\ta|a\ttwo", "c\tb\tnot three")
+    assert LINES[2].endswith("\ttwo")
     session = run(store, fork).session
     assert session is not None
     assert session.shared == 2

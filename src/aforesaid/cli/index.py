@@ -34,7 +34,7 @@ def run(arguments: Namespace, options: Options) -> int:
     if not paths:
         raise BadArgument("nothing to index was named", "name files or folders, or say --all")
     with options.open_engine() as engine, Progress("Indexing") as progress:
-        report = engine.index(*paths, host=arguments.host, progress=progress)
+        report = engine.index(*paths, host=arguments.host, progress=progress, lenient=arguments.all)
     if options.json:
         emit(wire.index(report))
     else:

@@ -21,6 +21,8 @@ def session_folders(host: str | None = None) -> tuple[str, ...]:
         folders.append(os.environ.get("PI_CODING_AGENT_SESSION_DIR", ""))
         agent = os.environ.get("PI_CODING_AGENT_DIR") or os.path.join("~", ".pi", "agent")
         folders.append(os.path.join(agent, "sessions"))
+    if host in {None, "claude-code"}:
+        folders.append(os.path.join(os.environ.get("CLAUDE_CONFIG_DIR") or os.path.join("~", ".claude"), "projects"))
     found = dict.fromkeys(os.path.abspath(os.path.expanduser(folder)) for folder in folders if folder)
     return tuple(folder for folder in found if os.path.isdir(folder))
 

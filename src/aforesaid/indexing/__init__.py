@@ -208,7 +208,7 @@ def _read(task: _Task, writer: SessionWriter, since: Session | None) -> tuple[In
         flaw_count=count,
         checkpoint=checkpoint,
     )
-    return intake, writer.commit(session, tail=thread.leaf)
+    return intake, writer.commit(session, tail=end.leaf or thread.leaf)
 
 
 def _ids(reader: TranscriptPort, file: str, point: Checkpoint | None) -> frozenset[str]:

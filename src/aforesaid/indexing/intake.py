@@ -15,11 +15,12 @@ from msgspec.structs import replace
 from aforesaid.errors import StoreError
 from aforesaid.indexing.changes import NO_DIGEST
 from aforesaid.model import Entry, Flaw, Source
+from aforesaid.text import digest
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from aforesaid.model import Header, Session
+    from aforesaid.model import Header, Session, StoredEntry
     from aforesaid.ports import SessionWriter, StorePort
 
 BATCH_ENTRIES = 1000
@@ -158,6 +159,9 @@ class Intake:
                     line=where.line, byte=where.offset, reason="unknown-parent", id=entry.id, parent=parent, lost=False
                 )
             )
+        fallback = entry.fallback
+        if fallback is not None and (fallback in present or self._writer.known((fallback,))):
+            return replace(entry, parent=fallback)
         return replace(entry, parent=self._thread.anchor if self._thread.broken else None)
 
     def _comes_later(self, parent: str, coming: set[str] | None) -> bool:
@@ -184,6 +188,13 @@ def _entry_of(item: Entry | Flaw) -> Entry | None:
         source=Source(line=item.line, offset=item.byte, length=0, sha256=NO_DIGEST),
         automatic=False,
     )
+
+
+def _is_copy(entry: Entry, original: StoredEntry | None) -> bool:
+    """Whether an entry says what the one with its id in another session says; some hosts write such lines anew."""
+    if original is None:
+        return False
+    return original.source.sha256 == entry.source.sha256 or original.digest == digest(entry.text)
 
 
 class Copies:
@@ -214,8 +225,8 @@ class Copies:
                 originals = snapshot.entries([row for row in rows if row is not None])
         except StoreError:
             return  # a session that cannot be read has no copies to speak of
-        lines = {original.id: original.source.sha256 for original in originals}
-        copies = sum(lines.get(entry.id) == entry.source.sha256 for entry in entries if entry.kind != "gap")
+        known = {original.id: original for original in originals}
+        copies = sum(_is_copy(entry, known.get(entry.id)) for entry in entries if entry.kind != "gap")
         self.found += copies
         self._open = copies > 0
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from aforesaid.transcripts.claude_code import ClaudeCodeTranscripts
 from aforesaid.transcripts.pi import PiTranscripts
 
 if TYPE_CHECKING:
     from aforesaid.ports import TranscriptPort
 
-READERS: tuple[TranscriptPort, ...] = (PiTranscripts(),)
+READERS: tuple[TranscriptPort, ...] = (PiTranscripts(), ClaudeCodeTranscripts())
 
 
 def detect(head: bytes) -> TranscriptPort | None:

@@ -8,31 +8,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from msgspec import Struct
-
-from aforesaid.evidence import strip_frames
 from aforesaid.model import Compaction, Edit, Entry
 from aforesaid.transcripts import calls, pi_rows
+from aforesaid.transcripts.said import Said, clean, is_framed, says, unframed
 from aforesaid.transcripts.times import canonical
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from aforesaid.model import Kind, Role, Source
+    from aforesaid.model import Source
     from aforesaid.transcripts.pi_rows import Block, Message, Row
-
-
-class _Said(Struct, frozen=True, kw_only=True):
-    """What a message contributes to its entry; fields as there."""
-
-    kind: Kind = "message"
-    role: Role = "custom"
-    parts: tuple[str, ...] = ()
-    tools: tuple[str, ...] = ()
-    calls: tuple[str, ...] = ()
-    files: tuple[str, ...] = ()
-    automatic: bool = True
-    request: bool = False
 
 
 def entry(row: Row, *, id_: str, parent: str | None, source: Source, kept_from: str | None) -> Entry:
@@ -73,7 +56,7 @@ def entry(row: Row, *, id_: str, parent: str | None, source: Source, kept_from: 
         case "branch_summary":
             return Entry(**made, kind="branch-summary", role="summary", parts=_summary(row), automatic=False)
         case "custom_message":
-            return Entry(**made, kind="custom", role="custom", parts=_clean(_texts(row.content)))
+            return Entry(**made, kind="custom", role="custom", parts=clean(_texts(row.content)))
         case "context_edit" if isinstance(row.targetId, str):
             edit = Edit(target=row.targetId, replaced=row.replacement is not None)
             return Entry(**made, kind="context-edit", role="custom", parts=(), edit=edit)
@@ -86,15 +69,15 @@ def entry(row: Row, *, id_: str, parent: str | None, source: Source, kept_from: 
             return Entry(**made, kind="other", role="custom", parts=())
 
 
-def _said(message: Message) -> _Said:
+def _said(message: Message) -> Said:
     match message.role:
         case "assistant":
             return _assistant(message)
         case "toolResult":
             tool = message.toolName or ""
             own = calls.is_own(tool)
-            parts = () if own else _clean(_texts(message.content))
-            return _Said(
+            parts = () if own else clean(_texts(message.content))
+            return Said(
                 role="tool_result", parts=parts, tools=(tool,), calls=(message.toolCallId or "",), automatic=not own
             )
         case "user":
@@ -102,25 +85,25 @@ def _said(message: Message) -> _Said:
         case "bashExecution":
             # `!!command` keeps a command from the model; it must not come back by itself either.
             automatic = message.excludeFromContext is not True
-            parts = _clean((message.command or "", message.output or ""))
-            return _Said(role="shell", parts=parts, automatic=automatic)
+            parts = clean((message.command or "", message.output or ""))
+            return Said(role="shell", parts=parts, automatic=automatic)
         case "custom" | "hookMessage":
-            return _Said(kind="custom", parts=_clean(_texts(message.content)))
+            return Said(kind="custom", parts=clean(_texts(message.content)))
         case "system":
-            return _Said(kind="other")
+            return Said(kind="other")
         case _:
-            return _Said(parts=_clean(_texts(message.content)))
+            return Said(parts=clean(_texts(message.content)))
 
 
-def _user(message: Message) -> _Said:
+def _user(message: Message) -> Said:
     texts = _texts(message.content)
-    parts = _clean(texts)
+    parts = clean(texts)
     # A message that holds nothing but our own evidence is not the user's; one that is only an image is.
-    framed = not parts and len(texts) == len(pi_rows.blocks(message.content)) and any(map(_is_framed, texts))
-    return _Said(role="user", parts=parts, request=not framed)
+    framed = not parts and len(texts) == len(pi_rows.blocks(message.content)) and any(map(is_framed, texts))
+    return Said(role="user", parts=parts, request=not framed)
 
 
-def _assistant(message: Message) -> _Said:
+def _assistant(message: Message) -> Said:
     texts: list[str] = []
     called: list[Block] = []
     files: tuple[str, ...] = ()
@@ -128,16 +111,16 @@ def _assistant(message: Message) -> _Said:
     for block in pi_rows.blocks(message.content):
         if block.type == "text" and block.text:
             texts.append(calls.plain(block.text))
-            spoken = spoken or _says(block.text)
+            spoken = spoken or says(block.text)
         elif block.type == "toolCall":
             called.append(block)
             tool = block.name or ""
             if not calls.is_own(tool):
                 texts.append(calls.render(tool, block.arguments))
                 files += calls.files(block.arguments)
-    return _Said(
+    return Said(
         role="tool_call" if called and not spoken else "assistant",
-        parts=_unframed(texts),
+        parts=unframed(texts),
         tools=tuple([block.name or "" for block in called]),
         calls=tuple([block.id or "" for block in called]),
         files=files,
@@ -145,29 +128,12 @@ def _assistant(message: Message) -> _Said:
 
 
 def _summary(row: Row) -> tuple[str, ...]:
-    return _clean((row.summary,)) if isinstance(row.summary, str) else ()
+    return clean((row.summary,)) if isinstance(row.summary, str) else ()
 
 
 def _texts(content: str | list[Block] | None) -> list[str]:
     """The text blocks of a message's content; thinking and images are none."""
     return [block.text or "" for block in pi_rows.blocks(content) if block.type == "text"]
-
-
-def _clean(texts: Iterable[str]) -> tuple[str, ...]:
-    """Texts without our own evidence and encoded data; those of which nothing is left are left out."""
-    return _unframed(map(calls.plain, texts))
-
-
-def _unframed(texts: Iterable[str]) -> tuple[str, ...]:
-    return tuple([kept for text in texts if _says(kept := strip_frames(text))])
-
-
-def _is_framed(text: str) -> bool:
-    return _says(text) and not _says(strip_frames(text))
-
-
-def _says(text: str) -> bool:
-    return bool(text) and not text.isspace()
 
 
 def _text_or_none(value: object) -> str | None:

@@ -6,10 +6,12 @@ built. Rows of an unexpected shape go through a slower, forgiving way: any JSON 
 
 from __future__ import annotations
 
-import json
 from typing import Any, Final
 
 import msgspec
+
+from aforesaid.transcripts import objects
+from aforesaid.transcripts.objects import text_or_none
 
 
 class Block(msgspec.Struct, kw_only=True):
@@ -58,22 +60,11 @@ class Row(msgspec.Struct, kw_only=True):
 
 
 _DECODER: Final = msgspec.json.Decoder(Row)
-_LONGEST_INTEGER: Final = 300
-"""Digits; Python refuses to read integers of thousands of digits."""
 
 
 def decode(data: bytes) -> Row | str:
     """The row of a line, or the reason why there is none: `invalid-utf8`, `invalid-json`, `not-an-object`."""
-    if not data.isascii():
-        # The parser does not look into texts that it skips; a damaged line shall be one wherever the damage is.
-        try:
-            data.decode()
-        except UnicodeDecodeError:
-            return "invalid-utf8"
-    try:
-        return _DECODER.decode(data)
-    except (msgspec.DecodeError, RecursionError):
-        return _decode_forgivingly(data)
+    return objects.decode(data, _DECODER, _forgive)
 
 
 def blocks(content: str | list[Block] | None) -> list[Block]:
@@ -83,30 +74,20 @@ def blocks(content: str | list[Block] | None) -> list[Block]:
     return content or []
 
 
-def _decode_forgivingly(data: bytes) -> Row | str:
-    """What msgspec refuses although it is JSON: lone surrogates, huge numbers, fields of another type."""
-    try:
-        value = json.loads(data, parse_int=_integer)
-    except (ValueError, RecursionError):
-        return "invalid-json"
-    if not isinstance(value, dict):
-        return "not-an-object"
-    fields = {name: value[name] for name in Row.__struct_fields__ if name in value}
-    fields["type"] = _text(value.get("type")) or ""
+def _forgive(value: dict[str, Any]) -> Row:
+    """The row of an object with fields of another type."""
+    fields = objects.fields_of(value, Row)
+    fields["type"] = text_or_none(value.get("type")) or ""
     fields["content"] = _content(value.get("content"))
     message = value.get("message")
     fields["message"] = _message(message) if isinstance(message, dict) else None
     return Row(**fields)
 
 
-def _integer(digits: str) -> float:
-    return int(digits) if len(digits) <= _LONGEST_INTEGER else float(digits)
-
-
 def _message(value: dict[str, Any]) -> Message:
     fields = {name: value.get(name) for name in Message.__struct_fields__}
     for name in ("role", "toolName", "toolCallId", "command", "output"):
-        fields[name] = _text(fields[name])
+        fields[name] = text_or_none(fields[name])
     return Message(**fields | {"content": _content(value.get("content"))})
 
 
@@ -117,16 +98,12 @@ def _content(value: object) -> str | list[Block] | None:
         return None
     return [
         Block(
-            type=_text(block.get("type")),
-            text=_text(block.get("text")),
-            id=_text(block.get("id")),
-            name=_text(block.get("name")),
+            type=text_or_none(block.get("type")),
+            text=text_or_none(block.get("text")),
+            id=text_or_none(block.get("id")),
+            name=text_or_none(block.get("name")),
             arguments=block.get("arguments"),
         )
         for block in value
         if isinstance(block, dict)
     ]
-
-
-def _text(value: object) -> str | None:
-    return value if isinstance(value, str) else None

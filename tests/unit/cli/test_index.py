@@ -23,7 +23,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A home folder without any host."""
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
     monkeypatch.setenv("USERPROFILE", str(tmp_path / "home"))
-    for variable in ("PI_CODING_AGENT_DIR", "PI_CODING_AGENT_SESSION_DIR"):
+    for variable in ("PI_CODING_AGENT_DIR", "PI_CODING_AGENT_SESSION_DIR", "CLAUDE_CONFIG_DIR", "CODEX_HOME"):
         monkeypatch.delenv(variable, raising=False)
     return tmp_path / "home"
 
@@ -32,7 +32,7 @@ def test_paths_and_host_go_to_the_engine(command: Command, fake: FakeEngine) -> 
     fake.answer = make_report(make_sync())
     done = command("index", "a", "b", "--host", "pi", "--json")
     assert done.status == 0
-    assert fake.calls == [("index", ("a", "b"), {"host": "pi", "progress": None})]
+    assert fake.calls == [("index", ("a", "b"), {"host": "pi", "progress": None, "lenient": False})]
     assert check("index", done.out)["totals"]["sessions"] == 1
     assert done.err == ""
 
@@ -94,6 +94,24 @@ def test_all_means_the_folders_in_which_pi_keeps_sessions(
     sessions = str(home / ".pi" / "agent" / "sessions")
     assert [call[1] for call in fake.calls] == [(sessions,), (str(elsewhere), sessions), (str(elsewhere),)]
     assert session_folders("codex") == ()
+
+
+def test_all_means_the_folders_of_claude_code_too(
+    command: Command, fake: FakeEngine, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fake.answer = make_report(make_sync())
+    own = home / ".claude" / "projects" / "-home-dev-project"
+    own.mkdir(parents=True)
+    (own / "a.jsonl").write_text("{}\n")
+    assert command("index", "--all").status == 0
+    other = tmp_path / "config" / "projects"
+    other.mkdir(parents=True)
+    (other / "b.jsonl").write_text("{}\n")
+    monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(tmp_path / "config"))
+    assert command("index", "--all", "--host", "claude-code").status == 0
+    assert [call[1] for call in fake.calls] == [(str(own.parent),), (str(other),)]
+    assert [call[2]["lenient"] for call in fake.calls] == [True, True]
+    assert session_folders("pi") == ()
 
 
 def test_all_without_any_host_is_status_2(command: Command, fake: FakeEngine) -> None:

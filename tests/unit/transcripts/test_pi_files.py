@@ -69,7 +69,8 @@ def test_a_file_of_pi_is_recognised(head: bytes) -> None:
     ],
 )
 def test_nobody_elses_file_is_taken_for_one(head: bytes) -> None:
-    assert detect(head) is None
+    found = detect(head)
+    assert found is None or found.host != "pi"
 
 
 @pytest.mark.data

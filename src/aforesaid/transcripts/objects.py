@@ -1,0 +1,71 @@
+"""Floor 6: the JSON of one line as a typed row, the same for every host.
+
+The readers' modules of rows hand in their decoder and a slower, forgiving way for rows of an unexpected shape: any JSON
+object is a row, and nothing raises.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any, Final, TypeVar
+
+import msgspec
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+_LONGEST_INTEGER: Final = 300
+"""Digits; Python refuses to read integers of thousands of digits."""
+
+Row = TypeVar("Row", bound=msgspec.Struct)
+
+
+def decode(data: bytes, decoder: msgspec.json.Decoder[Row], forgive: Callable[[dict[str, Any]], Row]) -> Row | str:
+    """The row of a line, or the reason why there is none: `invalid-utf8`, `invalid-json`, `not-an-object`.
+
+    Args:
+        data: the line.
+        decoder: reads rows of the usual shape.
+        forgive: makes a row of any other object.
+    """
+    if not data.isascii():
+        # The parser does not look into texts that it skips; a damaged line shall be one wherever the damage is.
+        try:
+            data.decode()
+        except UnicodeDecodeError:
+            return "invalid-utf8"
+    try:
+        return decoder.decode(data)
+    except (msgspec.DecodeError, RecursionError):
+        # Refused although it may be JSON: lone surrogates, huge numbers, fields of another type.
+        try:
+            value = json.loads(data, parse_int=_integer)
+        except (ValueError, RecursionError):
+            return "invalid-json"
+        return forgive(value) if isinstance(value, dict) else "not-an-object"
+
+
+def fields_of(value: dict[str, Any], kind: type[msgspec.Struct]) -> dict[str, Any]:
+    """The fields of a struct as far as an object has them, by the struct's own names and without looking at types."""
+    names = zip(kind.__struct_fields__, kind.__struct_encode_fields__, strict=True)
+    return {field: value[name] for field, name in names if name in value}
+
+
+def glance(line: bytes, saved: frozenset[str]) -> dict[str, Any]:
+    """The object of a line; of a damaged or unfinished one the texts that can be saved of the named members."""
+    from aforesaid.transcripts import damaged  # late: damage is rare
+
+    try:
+        row = msgspec.json.decode(line)
+    except (msgspec.DecodeError, RecursionError):
+        return dict(damaged.top_level(line, saved))
+    return row if isinstance(row, dict) else {}
+
+
+def text_or_none(value: object) -> str | None:
+    """A value that is a text."""
+    return value if isinstance(value, str) else None
+
+
+def _integer(digits: str) -> float:
+    return int(digits) if len(digits) <= _LONGEST_INTEGER else float(digits)
