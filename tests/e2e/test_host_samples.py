@@ -14,9 +14,9 @@ from tests.conftest import DATA, ROOT
 from tests.e2e.test_samples import content, inside, rare_names
 
 from aforesaid import Engine
+from aforesaid.branches import find_branch
 from aforesaid.matching import Literal
 from aforesaid.query import read_query
-from aforesaid.branches import find_branch
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -6,6 +6,7 @@ import os
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from tests import claude_code as cc
 from tests import pi
 
 import aforesaid
@@ -57,6 +58,22 @@ def test_a_session_is_found_by_path_or_id(engine: Engine, tmp_path: Path) -> Non
     by_id = engine.retrieve(session="one", query="the walnut")
     assert by_id.hits == engine.retrieve(session=file, query="the walnut").hits
     assert len(by_id.hits) == 1
+
+
+def test_sessions_of_two_hosts_are_found_in_one_folder_and_an_empty_one_may_be_passed_over(
+    engine: Engine, tmp_path: Path
+) -> None:
+    session(tmp_path, "one")
+    cc.write(tmp_path / "two.jsonl", [cc.message("a", None, "the oak chair")])
+    empty = tmp_path / "empty"
+    empty.mkdir()
+    (empty / "notes.jsonl").write_text('{"note":1}\n')
+    with pytest.raises(NoSessions):
+        engine.index(tmp_path, empty)
+    found = engine.index(tmp_path, empty, lenient=True).sessions
+    assert [done.session and done.session.header.host for done in found] == ["pi", "claude-code"]
+    assert engine.index(empty, lenient=True).sessions == ()
+    assert [done.file for done in engine.index(tmp_path, host="claude-code").sessions] == [str(tmp_path / "two.jsonl")]
 
 
 def test_unknown_and_ambiguous_sessions_are_wrong_arguments(engine: Engine, tmp_path: Path) -> None:

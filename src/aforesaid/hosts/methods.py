@@ -136,7 +136,7 @@ class Commands:
         paths: Sequence[str] = folders_with_sessions(asked.host) if asked.all else tuple(map(check_path, asked.paths))
         if not paths:
             raise BadArgument("nothing to index was named", "name files or folders, or say all")
-        return wire.index(self.engine.index(*paths, host=asked.host, progress=call.progress))
+        return wire.index(self.engine.index(*paths, host=asked.host, progress=call.progress, lenient=asked.all))
 
     def _sessions(self, params: Params, call: Call) -> object:
         del call
