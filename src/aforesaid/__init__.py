@@ -32,6 +32,15 @@ if TYPE_CHECKING:
         SyncReport,
         Window,
     )
+    from aforesaid.planning.values import (
+        Limits,
+        Manifest,
+        ManifestItem,
+        Message,
+        Plan,
+        Supplement,
+        Verdict,
+    )
 
 __all__ = [
     "AforesaidError",
@@ -43,7 +52,12 @@ __all__ = [
     "Flaw",
     "Header",
     "IndexReport",
+    "Limits",
+    "Manifest",
+    "ManifestItem",
+    "Message",
     "OperationError",
+    "Plan",
     "Query",
     "Ranked",
     "Retrieval",
@@ -52,14 +66,19 @@ __all__ = [
     "StoreError",
     "StoreStatus",
     "StoredEntry",
+    "Supplement",
     "SyncReport",
     "UsageError",
+    "Verdict",
     "Window",
     "__version__",
 ]
 
 _HOMES = {"Config": "config", "Engine": "engine"} | dict.fromkeys(
     ("AforesaidError", "OperationError", "StoreError", "UsageError"), "errors"
+)
+_HOMES |= dict.fromkeys(
+    ("Limits", "Manifest", "ManifestItem", "Message", "Plan", "Supplement", "Verdict"), "planning.values"
 )
 
 

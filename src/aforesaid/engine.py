@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Self
 
 from msgspec.structs import replace
 
+from aforesaid.branches import find_branch
 from aforesaid.config import PRIVACY_UNAVAILABLE, Config, store_folder
 from aforesaid.errors import (
     BadArgument,
@@ -35,6 +36,15 @@ if TYPE_CHECKING:
     from types import TracebackType
 
     from aforesaid.model import RetrievalStatus, Session, StoreStatus
+    from aforesaid.planning.values import (
+        ContextPort,
+        Judge,
+        Message,
+        NativeContext,
+        Plan,
+        PlanOptions,
+        Supplement,
+    )
     from aforesaid.ports import StorePort, TranscriptPort
 
     Path = str | os.PathLike[str]
@@ -137,37 +147,148 @@ class Engine:
         Raises:
             UsageError: an argument is wrong. Failures of the operation are told in the result, never raised.
         """
-        options = RetrievalOptions(
+        options = self._retrieval_options()
+        if self.config.privacy_withholds:
+            return _nothing("disabled", PRIVACY_UNAVAILABLE, options)
+        try:
+            found, reasons = self._refresh(os.fspath(session))
+        except UsageError:
+            raise
+        except OperationError as error:
+            return _nothing("failed", error.code, options)
+        return self._retrieve(found, reasons, leaf=leaf, query=query, context_entries=context_entries)
+
+    def _retrieval_options(self) -> RetrievalOptions:
+        return RetrievalOptions(
             exact=self.config.boolean("retrieval.exact"),
             fts=self.config.boolean("retrieval.fts"),
             max_results=self.config.integer("retrieval.maxResults"),
             max_tokens=self.config.integer("context.maxRetrievedHistoryTokens"),
         )
+
+    def _retrieve(
+        self,
+        session: Session,
+        reasons: tuple[str, ...],
+        *,
+        leaf: str | None,
+        query: str | None,
+        context_entries: Sequence[str] | None,
+        dropped: Sequence[str] = (),
+    ) -> Retrieval:
+        """Retrieves from a session that is up to date, but for `reasons`; entries that were dropped are not visible."""
+        options = self._retrieval_options()
         if self.config.privacy_withholds:
             return _nothing("disabled", PRIVACY_UNAVAILABLE, options)
+
+        def ask() -> Retrieval:
+            with self._store.read(session.key) as snapshot:
+                return retrieve(
+                    snapshot, leaf=leaf, request=query, context_entries=context_entries, dropped=dropped,
+                    options=options,
+                )  # fmt: skip
+
         try:
-            found, reasons = self._refresh(os.fspath(session))
-            answer = self._ask(found, leaf, query, context_entries, options)
+            answer = ask()
             if not _still_stands(answer) and self._store.writable:
                 # The file was changed in a place where a sync does not look; evidence must be what stands there.
-                self.rebuild(session=found.file)
-                answer = self._ask(found, leaf, query, context_entries, options)
+                self.rebuild(session=session.file)
+                answer = ask()
         except UsageError:
             raise
         except OperationError as error:
             return _nothing("failed", error.code, options)
         return answer if not reasons else _with_reasons(answer, reasons)
 
-    def _ask(
+    def plan(
         self,
-        session: Session,
-        leaf: str | None,
-        query: str | None,
-        context_entries: Sequence[str] | None,
-        options: RetrievalOptions,
-    ) -> Retrieval:
+        *,
+        session: Path,
+        context_window: int,
+        query: str | None = None,
+        leaf: str | None = None,
+        messages: Sequence[Message] | None = None,
+        context_entries: Sequence[str] | None = None,
+        overhead: int = 0,
+        model: str | None = None,
+        output_reserve: int | None = None,
+        supplements: Sequence[Supplement] = (),
+        judge: Judge | None = None,
+    ) -> Plan:
+        """Plans one model call: which of the host's messages go out, and which evidence with them.
+
+        Args:
+            session: a transcript, or the id of a session in the store. It is brought up to date first.
+            context_window: tokens that the model can read.
+            query: the request. Without `messages` it is added to the session as its next message; None takes the
+                latest real user message.
+            leaf: id of the entry whose branch counts; None takes the session's last entry.
+            messages: what the host would send, without its system prompt (see `planning.messages.make_message`); None
+                makes them from the session, as its host does.
+            context_entries: ids of the entries that the model sees; None derives them as the host does.
+            overhead: tokens that go out besides `messages`: system prompt, definitions of tools.
+            model: `provider/model` of the call.
+            output_reserve: tokens kept free for the answer; None takes a tenth of the window, at most 16,384.
+            supplements: what else may be added, best first within each kind.
+            judge: says of each supplement whether it may go to the provider; None lets all of them.
+
+        Raises:
+            UsageError: an argument is wrong. Whatever else fails, the host's own messages come back with the reason.
+        """
+        if context_window < 1:
+            raise BadArgument("a context window has at least one token", "give the size of the model's window")
+        from aforesaid import planning  # late: only plans need it
+        from aforesaid.planning.context import add_request, request_text
+
+        native = planning.NativeContext(messages=tuple(messages or ()), overhead=overhead)
+        call = planning.Call(
+            window=context_window, reserve=output_reserve, options=_plan_options(self.config), model=model
+        )
+        try:
+            found, reasons = self._refresh(os.fspath(session))
+            if messages is None:
+                native = self._read_native(found, leaf)
+                native = native if query is None else add_request(native, query)
+            elif query is None:
+                query = request_text(native)
+        except UsageError:
+            raise
+        except OperationError as error:
+            return planning.give_up(native, call, error.code)
+
+        def search(dropped: tuple[str, ...]) -> Retrieval:
+            return self._retrieve(
+                found, reasons, leaf=leaf, query=query, context_entries=context_entries, dropped=dropped
+            )
+
+        return planning.plan_context(native, call, retrieve=search, supplements=supplements, judge=judge)
+
+    def _read_native(self, session: Session, leaf: str | None) -> NativeContext:
+        """What a session's host would send; from the stored texts where its file does not say it any more."""
+        from aforesaid.planning.context import recall_native  # late: see `plan`
+        from aforesaid.transcripts import find_context
+
+        port = find_context(session.header.host)
+        if port is not None and os.path.isfile(session.file):
+            native = self._make_native(session, leaf, port)
+            if native is None and self._store.writable:
+                self.rebuild(session=session.file)
+                native = self._make_native(session, leaf, port)
+            if native is not None:
+                return native
         with self._store.read(session.key) as snapshot:
-            return retrieve(snapshot, leaf=leaf, request=query, context_entries=context_entries, options=options)
+            return recall_native(snapshot, find_branch(snapshot, leaf).spans)
+
+    def _make_native(self, session: Session, leaf: str | None, port: ContextPort) -> NativeContext | None:
+        """What a session's host would send, from its file; None if that does not hold the session's lines."""
+        from aforesaid.planning.context import read_native  # late: see `plan`
+
+        with self._store.read(session.key) as snapshot:
+            try:
+                with open(session.file, "rb") as source:
+                    return read_native(snapshot, find_branch(snapshot, leaf).spans, port, source)
+            except OSError:
+                return None
 
     def sessions(self, *, project: Path | None = None, host: str | None = None) -> tuple[Session, ...]:
         """The sessions of the store, newest first, as far as they worked in a project folder or belong to a host."""
@@ -266,6 +387,23 @@ def _open_store(folder: Path | None, config: Config) -> StorePort:
         store_folder(folder),
         busy_timeout_ms=config.integer("storage.busyTimeoutMs"),
         max_bytes=config.integer("storage.maxBytes"),
+    )
+
+
+def _plan_options(config: Config) -> PlanOptions:
+    from aforesaid.planning.values import PlanOptions  # late: only plans need it
+
+    return PlanOptions(
+        mode=config.text("context.mode"),  # type: ignore[arg-type]  # the table checked it
+        target_ratio=config.number("context.targetFillRatio"),
+        soft_ratio=config.number("context.softLimitRatio"),
+        hard_ratio=config.number("context.hardLimitRatio"),
+        recent_tail_tokens=config.integer("context.recentTailTokens"),
+        max_retrieved_tokens=config.integer("context.maxRetrievedHistoryTokens"),
+        max_project_tokens=config.integer("context.maxProjectTokens"),
+        max_summary_tokens=config.integer("context.maxSummaryTokens"),
+        placement=config.text("context.supplementalPlacement"),  # type: ignore[arg-type]  # the table checked it
+        classification=config.text("privacy.defaultClassification"),
     )
 
 

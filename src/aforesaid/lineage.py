@@ -10,12 +10,12 @@ from __future__ import annotations
 from bisect import bisect_right
 from typing import TYPE_CHECKING
 
-from aforesaid.model import Branch
+from aforesaid.model import Branch, Projection
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from aforesaid.model import Mark, Run, Span, Tree
+    from aforesaid.model import Compaction, Mark, Run, Span, Tree
 
 
 class Places:
@@ -102,15 +102,28 @@ def see(tree: Tree, leaf: int | None, rows: Mapping[str, int]) -> Branch:
         rows: rows of the ids that `named_ids` listed, as far as the session has them.
     """
     spans = trace(tree.runs, leaf)
+    shown = project(tree, spans, rows)
+    return divide(leaf, spans, without(shown.spans, [row for row, _ in shown.edits]))
+
+
+def project(tree: Tree, spans: tuple[Span, ...], rows: Mapping[str, int]) -> Projection:
+    """What a host makes its context of: the rows of a branch that it still shows, edited ones included.
+
+    Args:
+        tree: the session's shape.
+        spans: the branch, as `trace` gave it.
+        rows: rows of the ids that `named_ids` listed, as far as the session has them.
+    """
     places = Places(spans)
-    seen = _kept(tree.marks, rows, spans, places)
+    latest = _latest_compaction(tree.marks, places)
+    seen = spans if latest is None else _kept(*latest[1:], rows, spans, places)
     visible = Places(seen)
-    edited = {
-        rows[mark.edit.target]
+    edits = {
+        rows[mark.edit.target]: mark.row
         for mark in tree.marks
         if mark.edit is not None and visible.of(mark.row) is not None and mark.edit.target in rows
     }
-    return divide(leaf, spans, without(seen, edited))
+    return Projection(spans=seen, compaction=None if latest is None else latest[0], edits=tuple(sorted(edits.items())))
 
 
 def divide(leaf: int | None, spans: tuple[Span, ...], context: Sequence[Span]) -> Branch:
@@ -124,16 +137,20 @@ def divide(leaf: int | None, spans: tuple[Span, ...], context: Sequence[Span]) -
     )
 
 
-def _kept(marks: Sequence[Mark], rows: Mapping[str, int], spans: tuple[Span, ...], places: Places) -> tuple[Span, ...]:
-    """What the latest compaction on the branch leaves visible; everything if there is none."""
-    compactions = [
-        (place, mark.compaction)
+def _latest_compaction(marks: Sequence[Mark], places: Places) -> tuple[int, int, Compaction] | None:
+    """Row and place of the last compaction on the branch, and what it left; None if there is none."""
+    found = [
+        (mark.row, place, mark.compaction)
         for mark in marks
         if mark.compaction is not None and (place := places.of(mark.row)) is not None
     ]
-    if not compactions:
-        return spans
-    at, compaction = max(compactions, key=lambda found: found[0])
+    return max(found, key=lambda latest: latest[1]) if found else None
+
+
+def _kept(
+    at: int, compaction: Compaction, rows: Mapping[str, int], spans: tuple[Span, ...], places: Places
+) -> tuple[Span, ...]:
+    """What a compaction leaves visible of a branch."""
     first_kept = None if compaction.kept_from is None else rows.get(compaction.kept_from)
     kept_from = None if first_kept is None else places.of(first_kept)
     stretch = _from_place(spans, at if kept_from is None else min(kept_from, at))

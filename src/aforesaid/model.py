@@ -300,6 +300,20 @@ class Branch(Struct, frozen=True, kw_only=True):
     eligible: tuple[Span, ...]
 
 
+class Projection(Struct, frozen=True, kw_only=True):
+    """What a host makes the model's context of.
+
+    Attributes:
+        spans: the rows of a branch that it shows, in branch order, those with a context edit included.
+        compaction: row of the compaction that counts, or None.
+        edits: rows that are shown otherwise than they were said, ascending, each with the row of its latest edit.
+    """
+
+    spans: tuple[Span, ...]
+    compaction: int | None = None
+    edits: tuple[tuple[int, int], ...] = ()
+
+
 # --- retrieval ------------------------------------------------------------------------------------------------------
 
 

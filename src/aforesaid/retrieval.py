@@ -56,6 +56,7 @@ def retrieve(
     leaf: str | None = None,
     request: str | None = None,
     context_entries: Sequence[str] | None = None,
+    dropped: Sequence[str] = (),
     options: RetrievalOptions,
 ) -> Retrieval:
     """Brings back the entries of a branch that the request needs and the model no longer sees.
@@ -65,6 +66,7 @@ def retrieve(
         leaf: id of the branch's leaf; None takes the session's last entry.
         request: the request's text; None takes the latest real user message of the branch.
         context_entries: ids of the entries that the model sees, from a host that knows; None derives them.
+        dropped: ids of entries that a plan leaves out of what the model sees; unknown ones have no effect.
         options: limits and switches.
 
     Raises:
@@ -72,6 +74,9 @@ def retrieve(
     """
     started = perf_counter()
     branch = find_branch(snapshot, leaf, context_entries)
+    if dropped:
+        gone = [row for row in snapshot.rows(dropped) if row is not None]
+        branch = lineage.divide(branch.leaf, branch.spans, lineage.without(branch.context, gone))
     if request is None:
         branch, request = _latest_request(snapshot, branch)
     query = read_query(request)

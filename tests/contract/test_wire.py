@@ -1,10 +1,12 @@
 from __future__ import annotations
 
 import json
+from hashlib import sha256
 
 import jsonschema  # type: ignore[import-untyped]
 import pytest
 from hypothesis import given
+from tests.plans import call, found, message, native, turn, view
 from tests.schemas import check
 from tests.values import (
     FAILED,
@@ -23,8 +25,11 @@ from tests.words import any_text
 from aforesaid.config import Config, user_file
 from aforesaid.hosts import wire
 from aforesaid.model import Coverage, Header, Matched, Query, RetrievalStatus, Window
+from aforesaid.planning import plan_context
+from aforesaid.planning.messages import make_message
+from aforesaid.planning.values import NativeContext
 
-SCHEMAS = ("retrieval", "index", "rebuild", "sessions", "status", "config", "config-path", "error")
+SCHEMAS = ("retrieval", "plan", "index", "rebuild", "sessions", "status", "config", "config-path", "error")
 
 
 @pytest.mark.parametrize("name", SCHEMAS)
@@ -186,6 +191,43 @@ def test_a_configuration_shows_values_with_their_sources() -> None:
         "inThisVersion": True,
     }
     assert values["retrieval.semantic"]["inThisVersion"] is False
+
+
+def test_a_plan_has_the_members_of_the_contract_in_its_order() -> None:
+    talk = native(message("summary", 10, "sum"), *turn(1, 400, 400), message("request", 10, "now"))
+    made = plan_context(talk, call(1000), retrieve=lambda _: found(20, 690), supplements=[view(10)])
+    document = check("plan", wire.encode(wire.plan(made)))
+    assert list(document) == ["schema", "status", "reason", "messages", "manifest", "warnings"]
+    assert document["messages"] == [
+        {"role": "user", "content": "text of sum", "source": "native", "entryId": "sum"},
+        {"role": "user", "content": "the view", "source": "view"},
+        {"role": "user", "content": made.messages[2].content, "source": "evidence", "entryId": "h0"},
+        {"role": "user", "content": "text of now", "source": "native", "entryId": "now"},
+    ]
+    assert list(document["manifest"]) == [
+        *("schema", "model", "limits", "included", "excluded", "retrievedEventIds", "messagesSha256", "sampled"),
+    ]
+    assert document["manifest"]["limits"] == {"window": 1000, "reserve": 0, "target": 700, "soft": 800, "hard": 900}
+    assert document["manifest"]["retrievedEventIds"] == ["h0"]
+    assert document["manifest"]["included"][-2] == {
+        "kind": "retrieval",
+        "entryId": "h0",
+        "classification": "normal",
+        "score": 159.25,
+        "tokens": 20,
+        "groupId": "s0",
+        "reason": "identifier:1;terms:2;same-file:1;assistant",
+    }
+
+
+def test_the_digest_of_a_plan_can_be_computed_from_its_document() -> None:
+    asked = make_message(role="user", kind="request", content=[{"type": "text", "text": "perché \ud800 🎉"}])
+    made = plan_context(NativeContext(messages=(asked,)), call(1000), retrieve=lambda _: found(20))
+    document = json.loads(wire.encode(wire.plan(made)))
+    digests = [
+        sha256(wire.encode({"role": one["role"], "content": one["content"]})).digest() for one in document["messages"]
+    ]
+    assert document["manifest"]["messagesSha256"] == sha256(b"".join(digests)).hexdigest()
 
 
 def test_small_documents() -> None:

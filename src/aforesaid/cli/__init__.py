@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 COMMANDS = {
     "index": "bring sessions into the store, or up to date",
     "retrieve": "bring back what a request needs and the model no longer sees",
+    "plan": "show the messages of one model call: which go out, and which evidence with them",
     "sessions": "list the sessions in the store, newest first",
     "status": "show where the store is and how it fares",
     "rebuild": "derive the stored data again from the transcripts",

@@ -29,7 +29,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(arguments: Namespace, options: Options) -> int:
     """Retrieves; exit status 1 if the operation failed."""
-    query = _read_input() if arguments.query == "-" else arguments.query
+    query = read_query(arguments.query)
     entries = None
     if arguments.context_entries is not None:
         entries = tuple(id_ for part in arguments.context_entries.split(",") if (id_ := part.strip()))
@@ -48,8 +48,13 @@ def run(arguments: Namespace, options: Options) -> int:
     return int(failed)
 
 
-def _read_input() -> str:
-    """The request from standard input: UTF-8, whatever the locale says, with or without a byte order mark."""
+def read_query(given: str | None) -> str | None:
+    """The request that `--query` names: the text itself, or with `-` what standard input holds.
+
+    Standard input is UTF-8, whatever the locale says, with or without a byte order mark.
+    """
+    if given != "-":
+        return given
     if sys.stdin is None:
         raise BadArgument("there is no standard input to read the request from", "give the text behind --query")
     return sys.stdin.buffer.read().decode("utf-8-sig", "replace")

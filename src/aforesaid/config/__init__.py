@@ -116,6 +116,13 @@ class Config(Struct, frozen=True, kw_only=True):
             raise TypeError(f"{key} is no whole number")
         return value
 
+    def number(self, key: str) -> float:
+        """The value of a ratio."""
+        value = self.get(key)
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            raise TypeError(f"{key} is no number")
+        return value
+
     def text(self, key: str) -> str:
         """The value of a choice or a text."""
         value = self.get(key)

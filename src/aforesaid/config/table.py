@@ -142,7 +142,7 @@ def _count(key: str, default: int, low: int | None, high: int | None, meaning: s
 
 
 def _ratio(key: str, default: float, meaning: str) -> Option:
-    return Option(key=key, kind="number", default=default, above=0, high=1, meaning=meaning, later=True)
+    return Option(key=key, kind="number", default=default, above=0, high=1, meaning=meaning)
 
 
 def _choice(
@@ -196,19 +196,17 @@ _RETRIEVAL = (
 )  # fmt: skip
 
 _CONTEXT = (
-    _choice(
-        "context.mode", "managed", ("managed", "observer"), "plan the model's context, or only watch it", later=True
-    ),
+    _choice("context.mode", "managed", ("managed", "observer"), "plan the model's context, or only watch it"),
     _count("context.maxRetrievedHistoryTokens", 16_000, 0, 200_000, "most estimated tokens of one retrieval"),
     _ratio("context.targetFillRatio", 0.7, "part of the model's window that a plan fills"),
     _ratio("context.softLimitRatio", 0.8, "part of the window at which optional content is left out"),
     _ratio("context.hardLimitRatio", 0.9, "part of the window that a plan never exceeds"),
-    _count("context.recentTailTokens", 64_000, 0, None, "tokens of recent conversation that a plan keeps", later=True),
-    _count("context.maxProjectTokens", 20_000, 0, None, "most tokens of project passages", later=True),
-    _count("context.maxSummaryTokens", 12_000, 0, None, "most tokens of summaries", later=True),
+    _count("context.recentTailTokens", 64_000, 0, None, "tokens of recent conversation that a plan keeps"),
+    _count("context.maxProjectTokens", 20_000, 0, None, "most tokens of project passages"),
+    _count("context.maxSummaryTokens", 12_000, 0, None, "most tokens of summaries"),
     _choice(
         "context.supplementalPlacement", "latest-user", ("latest-user", "stable-prefix", "hybrid"),
-        "where a plan puts evidence", later=True,
+        "where a plan puts evidence",
     ),
 )  # fmt: skip
 
@@ -262,7 +260,7 @@ _REST = (
     _count("storage.busyTimeoutMs", 5000, 0, 600_000, "milliseconds to wait for another process's write"),
     _count("storage.maxBytes", 0, 0, None, "most bytes that a store may take; 0 for no limit"),
     _choice("diagnostics.logLevel", "info", ("debug", "info", "warning", "error", "off"), "what is logged", later=True),
-    _count("diagnostics.storeManifests", 128, 0, None, "manifests that a store keeps", later=True),
+    _count("diagnostics.storeManifests", 128, 0, None, "manifests that a store keeps"),
 )
 
 OPTIONS: tuple[Option, ...] = (*_RETRIEVAL, *_CONTEXT, *_HISTORY, *_PROJECT, *_PRIVACY, *_MEMORY, *_REST)

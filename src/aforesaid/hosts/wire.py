@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from aforesaid.config import Config, Setting
     from aforesaid.model import Diagnostics, Evidence, IndexReport, Query, Retrieval, Session, StoreStatus, SyncReport
+    from aforesaid.planning.values import Manifest, ManifestItem, Message, Plan
 
 Document = dict[str, Any]
 
@@ -38,6 +39,58 @@ def retrieval(found: Retrieval) -> Document:
         "query": query(found.query),
         "hits": [hit(evidence, session_id) for evidence in found.hits],
         "diagnostics": diagnostics(found.diagnostics),
+    }
+
+
+def plan(made: Plan) -> Document:
+    """`aforesaid.plan/1`."""
+    return {
+        "schema": "aforesaid.plan/1",
+        "status": made.status,
+        "reason": made.reason,
+        "messages": [_message(message) for message in made.messages],
+        "manifest": manifest(made.manifest),
+        "warnings": list(made.warnings),
+    }
+
+
+def _message(message: Message) -> Document:
+    document: Document = {"role": message.role, "content": message.content, "source": message.source}
+    if message.entry_id is not None:
+        document["entryId"] = message.entry_id
+    return document
+
+
+def manifest(of: Manifest) -> Document:
+    """`aforesaid.manifest/1`: metadata of a planned call."""
+    limits = of.limits
+    return {
+        "schema": "aforesaid.manifest/1",
+        "model": of.model,
+        "limits": {
+            "window": limits.window,
+            "reserve": limits.reserve,
+            "target": limits.target,
+            "soft": limits.soft,
+            "hard": limits.hard,
+        },
+        "included": [_item(item) for item in of.included],
+        "excluded": [_item(item) for item in of.excluded],
+        "retrievedEventIds": list(of.retrieved_event_ids),
+        "messagesSha256": of.messages_sha256,
+        "sampled": of.sampled,
+    }
+
+
+def _item(item: ManifestItem) -> Document:
+    return {
+        "kind": item.kind,
+        "entryId": item.entry_id,
+        "classification": item.classification,
+        "score": item.score,
+        "tokens": item.tokens,
+        "groupId": item.group_id,
+        "reason": item.reason,
     }
 
 

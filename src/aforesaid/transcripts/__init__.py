@@ -8,6 +8,7 @@ from aforesaid.transcripts.claude_code import ClaudeCodeTranscripts
 from aforesaid.transcripts.pi import PiTranscripts
 
 if TYPE_CHECKING:
+    from aforesaid.planning.values import ContextPort
     from aforesaid.ports import TranscriptPort
 
 READERS: tuple[TranscriptPort, ...] = (PiTranscripts(), ClaudeCodeTranscripts())
@@ -16,3 +17,12 @@ READERS: tuple[TranscriptPort, ...] = (PiTranscripts(), ClaudeCodeTranscripts())
 def detect(head: bytes) -> TranscriptPort | None:
     """The reader of the host that wrote a file which begins with `head`, or None."""
     return next((reader for reader in READERS if reader.detect(head)), None)
+
+
+def find_context(host: str) -> ContextPort | None:
+    """What makes a host's own messages from its files; None where only the stored texts are at hand."""
+    if host == "pi":
+        from aforesaid.transcripts.pi_context import PiContext  # late: only plans need it
+
+        return PiContext()
+    return None

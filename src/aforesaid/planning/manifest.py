@@ -1,0 +1,112 @@
+"""Floor 5: the record of one planned call: metadata only, bounded, honest about what it leaves out. Pure.
+
+`plan_context` calls `write_manifest` with what it decided; stores keep the result.
+"""
+
+from __future__ import annotations
+
+from hashlib import sha256
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+
+from aforesaid.planning.values import Manifest, ManifestItem
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from aforesaid.planning.groups import Group
+    from aforesaid.planning.values import Limits, Message, Supplement
+
+MOST_ITEMS = 1000
+"""Items of each list. Supplements come first, then the latest of the host's own messages."""
+
+
+class Decided(Struct, frozen=True, kw_only=True):
+    """What a plan decided.
+
+    Attributes:
+        messages: the host's own list.
+        groups: its groups, and parallel to them
+        kept: which go out, and
+        reasons: why or why not.
+        supplements: best first within each kind, and parallel to them
+        refused: why they are left out; empty for those that go in.
+        final: the messages that go out.
+    """
+
+    messages: tuple[Message, ...]
+    groups: tuple[Group, ...]
+    kept: tuple[bool, ...]
+    reasons: tuple[str, ...]
+    supplements: tuple[Supplement, ...]
+    refused: tuple[str, ...]
+    final: tuple[Message, ...]
+
+
+def write_manifest(decided: Decided, *, model: str | None, limits: Limits, classification: str) -> Manifest:
+    """The manifest of a plan.
+
+    Args:
+        decided: what goes out and what not.
+        model: `provider/model`, if known.
+        limits: the budget.
+        classification: of the host's own messages.
+    """
+    owner = [0] * len(decided.messages)
+    for number, group in enumerate(decided.groups):
+        for place in group.members:
+            owner[place] = number
+    inside = [place for place, number in enumerate(owner) if decided.kept[number]]
+    outside = [place for place, number in enumerate(owner) if not decided.kept[number]]
+    added = [number for number, reason in enumerate(decided.refused) if not reason]
+    refused = [number for number, reason in enumerate(decided.refused) if reason]
+
+    def native(place: int) -> ManifestItem:
+        message, number = decided.messages[place], owner[place]
+        return ManifestItem(
+            kind="summary" if message.kind == "summary" else "recent",
+            entry_id=message.entry_id,
+            classification=classification,
+            score=None,
+            tokens=message.tokens,
+            group_id=f"g{number}",
+            reason=decided.reasons[number],
+        )
+
+    def supplement(number: int) -> ManifestItem:
+        found = decided.supplements[number]
+        return ManifestItem(
+            kind=found.kind,
+            entry_id=found.entry_id,
+            classification=found.classification,
+            score=found.score,
+            tokens=found.tokens,
+            group_id=f"s{number}",
+            reason=decided.refused[number] or found.reason,
+        )
+
+    places = _latest(inside, MOST_ITEMS - min(len(added), MOST_ITEMS))
+    gone = _latest(outside, MOST_ITEMS - min(len(refused), MOST_ITEMS))
+    return Manifest(
+        model=model,
+        limits=limits,
+        included=(*map(native, places), *map(supplement, added[:MOST_ITEMS])),
+        excluded=(*map(native, gone), *map(supplement, refused[:MOST_ITEMS])),
+        retrieved_event_ids=tuple(
+            id_
+            for number in added[:MOST_ITEMS]
+            if decided.supplements[number].kind == "retrieval" and (id_ := decided.supplements[number].entry_id)
+        ),
+        messages_sha256=digest_messages(decided.final),
+        sampled=len(places) < len(inside) or len(gone) < len(outside) or max(len(added), len(refused)) > MOST_ITEMS,
+    )
+
+
+def digest_messages(messages: Sequence[Message]) -> str:
+    """SHA-256, in hexadecimal, of the digests of messages in their order."""
+    return sha256(b"".join([message.sha256 for message in messages])).hexdigest()
+
+
+def _latest(places: list[int], most: int) -> list[int]:
+    return places[len(places) - most :] if len(places) > most else places

@@ -1,0 +1,217 @@
+"""`Engine.plan`: a session's own messages or a host's, failures, and what the options do."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from msgspec.structs import replace
+from tests import pi
+
+from aforesaid import Engine
+from aforesaid.errors import BadArgument, EntryUnknown, LeafUnknown, SessionNotFound, StoreBusy
+from aforesaid.planning.messages import make_message
+from aforesaid.planning.values import Supplement, Verdict
+from aforesaid.storage.sqlite.store import SqliteStore
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from aforesaid.planning.values import Message, Plan
+
+ASK = "Where is the walnut table?"
+
+
+@pytest.fixture
+def engine(tmp_path: Path) -> Iterator[Engine]:
+    with Engine.open(tmp_path / "store") as opened:
+        yield opened
+
+
+def compacted(folder: Path) -> Path:
+    """The walnut table was compacted away; the last request asks for it."""
+    rows = pi.conversation(["the walnut table is in room 7", "noted"])
+    rows.append(pi.compaction("cccccccc", rows[-1]["id"], "cccccccc", minute=2))
+    rows += pi.conversation([ASK], 3, "f", "cccccccc")
+    return pi.write(folder / "one.jsonl", [pi.header("one"), *rows])
+
+
+def long_talk(folder: Path, turns: int = 12) -> Path:
+    """Nothing was compacted, and the walnut table is in the first turn."""
+    texts = ["the walnut table is in room 7", "noted"]
+    for number in range(1, turns):
+        texts += [f"subject {number} " + "lorem ipsum dolor " * 40, f"answer {number}"]
+    return pi.write(folder / "long.jsonl", [pi.header("long"), *pi.conversation([*texts, ASK])])
+
+
+def said(plan: Plan, source: str = "native") -> list[str | None]:
+    return [message.entry_id for message in plan.messages if message.source == source]
+
+
+def host(*texts: str) -> tuple[Message, ...]:
+    return tuple(make_message(role="user", kind="request", content=text) for text in texts)
+
+
+def test_what_was_compacted_away_comes_back_before_the_request(engine: Engine, tmp_path: Path) -> None:
+    plan = engine.plan(session=compacted(tmp_path), context_window=10_000, model="faux/m")
+    assert (plan.status, plan.reason, plan.failed) == ("planned", "whole", False)
+    assert [message.entry_id for message in plan.messages] == ["cccccccc", "e0000000", "f0000000"]
+    assert "room 7" in str(plan.messages[1].content)
+    assert plan.messages[2].content == [{"type": "text", "text": ASK}]
+    assert plan.manifest.model == "faux/m"
+    assert plan.manifest.retrieved_event_ids == ("e0000000",)
+
+
+def test_what_the_plan_leaves_out_comes_back_as_evidence(engine: Engine, tmp_path: Path) -> None:
+    file = long_talk(tmp_path)
+    whole = engine.plan(session=file, context_window=10_000)
+    assert said(whole, "evidence") == []
+    plan = engine.plan(session=file, context_window=1_500)
+    assert plan.reason == "over-soft-limit"
+    assert "e0000000" not in said(plan)
+    assert said(plan, "evidence")[-1] == "e0000000"
+    assert said(plan)[-1] == "e0000024"
+
+
+def test_a_request_that_is_about_to_be_sent_becomes_the_last_message(engine: Engine, tmp_path: Path) -> None:
+    file = compacted(tmp_path)
+    plan = engine.plan(session=file, context_window=10_000, query="Is the walnut table in room 7?")
+    assert [message.entry_id for message in plan.messages] == ["cccccccc", "f0000000", "e0000000", None]
+    assert plan.messages[-1].content == "Is the walnut table in room 7?"
+    assert engine.plan(session=file, context_window=10_000, query=ASK).messages[-1].entry_id == "f0000000"
+    assert engine.plan(session=file, context_window=10_000, query="").messages[-1].entry_id == "f0000000"
+
+
+def test_the_branch_of_a_leaf_counts(engine: Engine, tmp_path: Path) -> None:
+    file = compacted(tmp_path)
+    plan = engine.plan(session=file, context_window=10_000, leaf="e0000001")
+    assert [message.entry_id for message in plan.messages] == ["e0000000", "e0000001"]
+    with pytest.raises(LeafUnknown):
+        engine.plan(session=file, context_window=10_000, leaf="nothing")
+    with pytest.raises(LeafUnknown):
+        engine.plan(session=file, context_window=10_000, leaf="nothing", messages=host(ASK))
+
+
+def test_a_host_brings_its_own_messages(engine: Engine, tmp_path: Path) -> None:
+    file = compacted(tmp_path)
+    own = host("first", ASK)
+    plan = engine.plan(session=file, context_window=10_000, messages=own, overhead=100)
+    assert [message.entry_id for message in plan.messages] == [None, "e0000000", None]
+    assert plan.messages[0] is own[0]
+    assert plan.native_tokens == 100 + sum(message.tokens for message in own)
+    # The host knows best which entries the model sees.
+    seen = engine.plan(session=file, context_window=10_000, messages=own, context_entries=["e0000000"])
+    assert said(seen, "evidence") == []
+    other = engine.plan(session=file, context_window=10_000, messages=own, query="what about the sofa?")
+    assert said(other, "evidence") == []
+    with pytest.raises(EntryUnknown):
+        engine.plan(session=file, context_window=10_000, messages=own, context_entries=["nothing"])
+
+
+def test_what_the_plan_leaves_out_of_a_hosts_messages_comes_back_too(engine: Engine, tmp_path: Path) -> None:
+    file = long_talk(tmp_path)
+    native = engine.plan(session=file, context_window=10_000).messages
+    ids = [str(message.entry_id) for message in native]
+    plan = engine.plan(session=file, context_window=1_500, messages=native, context_entries=ids)
+    assert said(plan, "evidence")[-1] == "e0000000"
+    # Messages without an entry of the session have no effect on what is eligible.
+    foreign = [replace(message, entry_id="nobody") for message in native]
+    plan = engine.plan(session=file, context_window=1_500, messages=foreign, context_entries=ids)
+    assert plan.status == "planned"
+    assert said(plan, "evidence") == []
+
+
+def test_wrong_arguments_are_raised(engine: Engine, tmp_path: Path) -> None:
+    with pytest.raises(SessionNotFound):
+        engine.plan(session="nothing", context_window=1000)
+    with pytest.raises(BadArgument):
+        engine.plan(session=compacted(tmp_path), context_window=0)
+
+
+def test_a_busy_store_sends_the_native_messages(
+    engine: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = compacted(tmp_path)
+    own = host(ASK)
+
+    def busy(*_: Any) -> None:
+        raise StoreBusy("another process writes", "try again")
+
+    engine.index(file)
+    monkeypatch.setattr(SqliteStore, "read", busy)
+    plan = engine.plan(session=file, context_window=1000, messages=own)
+    assert (plan.status, plan.reason, plan.failed, plan.messages) == ("native", "store-busy", True, own)
+    monkeypatch.setattr(SqliteStore, "by_file", busy)
+    plan = engine.plan(session=file, context_window=1000, messages=own)
+    assert (plan.status, plan.reason, plan.failed, plan.messages) == ("native", "store-busy", True, own)
+    assert engine.plan(session=file, context_window=1000).messages == ()
+
+
+def test_the_options_of_the_configuration_count(tmp_path: Path) -> None:
+    file = long_talk(tmp_path)
+
+    def planned(*settings: str) -> Plan:
+        with Engine.open(tmp_path / "store", settings=settings) as engine:
+            return engine.plan(session=file, context_window=1_500, output_reserve=0)
+
+    limits = planned("context.targetFillRatio=0.5", "context.softLimitRatio=0.6", "context.hardLimitRatio=0.7").manifest
+    assert (limits.limits.target, limits.limits.soft, limits.limits.hard) == (750, 900, 1050)
+    observed = planned("context.mode=observer")
+    assert (observed.status, len(observed.messages)) == ("observer", 25)
+    assert said(planned("context.recentTailTokens=0")) == ["e0000022", "e0000023", "e0000024"]
+    assert said(planned("context.maxRetrievedHistoryTokens=0"), "evidence") == []
+    prefix = planned("context.supplementalPlacement=stable-prefix")
+    assert prefix.messages[0].source == "evidence"
+
+
+def test_the_policy_that_is_not_built_withholds_evidence_and_not_the_call(tmp_path: Path) -> None:
+    with Engine.open(tmp_path / "store", settings=["privacy.enabled=true"]) as engine:
+        plan = engine.plan(session=compacted(tmp_path), context_window=10_000)
+    assert (plan.status, said(plan, "evidence"), plan.warnings) == ("planned", [], ("privacy-unavailable",))
+
+
+def test_supplements_and_a_judge_pass_through(engine: Engine, tmp_path: Path) -> None:
+    passage = Supplement(kind="project", text="passage", tokens=5, entry_id="src/db.py")
+
+    def judge(found: Supplement) -> Verdict:
+        return Verdict(allowed=found.kind == "project")
+
+    plan = engine.plan(session=compacted(tmp_path), context_window=10_000, supplements=[passage], judge=judge)
+    assert said(plan, "evidence") == ["src/db.py"]
+
+
+def test_a_file_that_was_changed_in_the_middle_is_read_again(engine: Engine, tmp_path: Path) -> None:
+    file = long_talk(tmp_path)
+    engine.index(file)
+    before = file.stat()
+    file.write_bytes(file.read_bytes().replace(b"subject 5 ", b"object 55 "))
+    os.utime(file, ns=(before.st_atime_ns, before.st_mtime_ns))
+    plan = engine.plan(session=file, context_window=10_000)
+    assert any("object 55 " in str(message.content) for message in plan.messages)
+
+
+def test_a_vanished_file_is_planned_from_the_stored_texts(engine: Engine, tmp_path: Path) -> None:
+    file = compacted(tmp_path)
+    engine.index(file)
+    file.unlink()
+    plan = engine.plan(session=file, context_window=10_000)
+    assert [message.entry_id for message in plan.messages] == ["cccccccc", "e0000000", "f0000000"]
+    assert plan.messages[-1].content == ASK
+    assert plan.status == "planned"
+
+
+def test_a_read_only_store_with_another_file_is_planned_from_the_stored_texts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = compacted(tmp_path)
+    with Engine.open(tmp_path / "store") as engine:
+        engine.index(file)
+    file.write_bytes(file.read_bytes().replace(b"summary", b"SUMMARY"))
+    with Engine.open(tmp_path / "store") as engine:
+        monkeypatch.setattr(engine._store, "writable", False)
+        plan = engine.plan(session=file, context_window=10_000)
+    assert plan.messages[0].content == "a summary"
+    assert plan.retrieval is not None
+    assert plan.retrieval.diagnostics.coverage.reasons == ("stale",)
