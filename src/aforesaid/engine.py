@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Self
 from msgspec.structs import replace
 
 from aforesaid.branches import find_branch
-from aforesaid.config import PRIVACY_UNAVAILABLE, Config, store_folder
+from aforesaid.config import PRIVACY, PRIVACY_UNREADABLE, Config, store_folder
 from aforesaid.errors import (
     BadArgument,
     NoSessions,
@@ -35,17 +35,19 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
     from types import TracebackType
 
+    from aforesaid.config.privacy import Bench
     from aforesaid.model import RetrievalStatus, Session, StoreStatus
     from aforesaid.planning.values import (
         ContextPort,
-        Judge,
         Message,
         NativeContext,
         Plan,
         PlanOptions,
         Supplement,
     )
+    from aforesaid.planning.values import Judge as JudgeSupplement
     from aforesaid.ports import StorePort, TranscriptPort
+    from aforesaid.privacy.judge import Judge
 
     Path = str | os.PathLike[str]
     Progress = Callable[[int, int], None]
@@ -68,6 +70,7 @@ class Engine:
         """For callers that bring their own store; everyone else uses `open`."""
         self._open_store = open_store
         self._opened: StorePort | None = None
+        self._bench: Bench | None = None
         self.config = config
 
     @classmethod
@@ -135,6 +138,7 @@ class Engine:
         leaf: str | None = None,
         query: str | None = None,
         context_entries: Sequence[str] | None = None,
+        provider: str | None = None,
     ) -> Retrieval:
         """Brings back what the request needs and the model no longer sees.
 
@@ -143,20 +147,23 @@ class Engine:
             leaf: id of the entry whose branch counts; None takes the session's last entry.
             query: the request; None takes the latest real user message of the branch.
             context_entries: ids of the entries that the model sees; None derives them as the host does.
+            provider: whose model gets the evidence, for the privacy policy; None counts as a remote one.
 
         Raises:
             UsageError: an argument is wrong. Failures of the operation are told in the result, never raised.
         """
         options = self._retrieval_options()
-        if self.config.privacy_withholds:
-            return _nothing("disabled", PRIVACY_UNAVAILABLE, options)
+        if self.config.privacy_unknown:
+            return _nothing("disabled", PRIVACY_UNREADABLE, options)
         try:
             found, reasons = self._refresh(os.fspath(session))
         except UsageError:
             raise
         except OperationError as error:
             return _nothing("failed", error.code, options)
-        return self._retrieve(found, reasons, leaf=leaf, query=query, context_entries=context_entries)
+        return self._retrieve(
+            found, reasons, leaf=leaf, query=query, context_entries=context_entries, provider=provider
+        )
 
     def _retrieval_options(self) -> RetrievalOptions:
         return RetrievalOptions(
@@ -174,31 +181,49 @@ class Engine:
         leaf: str | None,
         query: str | None,
         context_entries: Sequence[str] | None,
+        provider: str | None,
         dropped: Sequence[str] = (),
     ) -> Retrieval:
         """Retrieves from a session that is up to date, but for `reasons`; entries that were dropped are not visible."""
         options = self._retrieval_options()
-        if self.config.privacy_withholds:
-            return _nothing("disabled", PRIVACY_UNAVAILABLE, options)
+        if self.config.privacy_unknown:
+            return _nothing("disabled", PRIVACY_UNREADABLE, options)
 
         def ask() -> Retrieval:
             with self._store.read(session.key) as snapshot:
                 return retrieve(
                     snapshot, leaf=leaf, request=query, context_entries=context_entries, dropped=dropped,
-                    options=options,
+                    options=options, judge=judge,
                 )  # fmt: skip
 
         try:
+            judge = self._judge(session, provider)
             answer = ask()
-            if not _still_stands(answer) and self._store.writable:
+            lines = _source_lines(answer)
+            if None in lines and self._store.writable:
                 # The file was changed in a place where a sync does not look; evidence must be what stands there.
                 self.rebuild(session=session.file)
                 answer = ask()
+                lines = _source_lines(answer)
+            if judge is not None:
+                from aforesaid.withholding import withhold_lines  # late: only a policy needs it
+
+                answer = withhold_lines(answer, lines, judge)
         except UsageError:
             raise
         except OperationError as error:
             return _nothing("failed", error.code, options)
         return answer if not reasons else _with_reasons(answer, reasons)
+
+    def _judge(self, session: Session, provider: str | None) -> Judge | None:
+        """Who says what of a session a provider may see; None if there is no privacy policy."""
+        if not self.config.boolean(PRIVACY):
+            return None
+        if self._bench is None:
+            from aforesaid.config.privacy import Bench  # late: only a policy needs it
+
+            self._bench = Bench(self.config)
+        return self._bench.judge(provider or "", session.header.cwd)
 
     def plan(
         self,
@@ -213,7 +238,7 @@ class Engine:
         model: str | None = None,
         output_reserve: int | None = None,
         supplements: Sequence[Supplement] = (),
-        judge: Judge | None = None,
+        judge: JudgeSupplement | None = None,
     ) -> Plan:
         """Plans one model call: which of the host's messages go out, and which evidence with them.
 
@@ -227,10 +252,10 @@ class Engine:
                 makes them from the session, as its host does.
             context_entries: ids of the entries that the model sees; None derives them as the host does.
             overhead: tokens that go out besides `messages`: system prompt, definitions of tools.
-            model: `provider/model` of the call.
+            model: `provider/model` of the call; without it the privacy policy counts the provider as a remote one.
             output_reserve: tokens kept free for the answer; None takes a tenth of the window, at most 16,384.
             supplements: what else may be added, best first within each kind.
-            judge: says of each supplement whether it may go to the provider; None lets all of them.
+            judge: says of each supplement whether it may go to the provider; None: the privacy policy says it.
 
         Raises:
             UsageError: an argument is wrong. Whatever else fails, the host's own messages come back with the reason.
@@ -256,12 +281,33 @@ class Engine:
         except OperationError as error:
             return planning.give_up(native, call, error.code)
 
+        provider = model.partition("/")[0] if model else None
+
         def search(dropped: tuple[str, ...]) -> Retrieval:
             return self._retrieve(
-                found, reasons, leaf=leaf, query=query, context_entries=context_entries, dropped=dropped
-            )
+                found, reasons, leaf=leaf, query=query, context_entries=context_entries, provider=provider,
+                dropped=dropped,
+            )  # fmt: skip
 
+        judge = judge or self._judge_supplements(found, provider)
         return planning.plan_context(native, call, retrieve=search, supplements=supplements, judge=judge)
+
+    def _judge_supplements(self, session: Session, provider: str | None) -> JudgeSupplement | None:
+        """The privacy policy's word on what a plan may add; None if there is no policy."""
+        judge = self._judge(session, provider)
+        unknown = self.config.privacy_unknown
+        if judge is None and not unknown:
+            return None
+        from aforesaid.planning.values import Verdict  # late: see `plan`
+        from aforesaid.privacy.markers import to_level
+
+        def say(supplement: Supplement) -> Verdict:
+            if judge is None or unknown:
+                return Verdict(allowed=False, classification=supplement.classification, reason=PRIVACY_UNREADABLE)
+            found = judge.judge(supplement.text, named=to_level(supplement.classification))
+            return Verdict(allowed=found.allowed, classification=found.classification, reason=found.reason)
+
+        return say
 
     def _read_native(self, session: Session, leaf: str | None) -> NativeContext:
         """What a session's host would send; from the stored texts where its file does not say it any more."""
@@ -468,22 +514,23 @@ def _reader(host: str) -> TranscriptPort:
     raise BadArgument(f"there is no host {host}", f"choose one of {known}")
 
 
-def _still_stands(answer: Retrieval) -> bool:
-    """Whether the lines that evidence was taken from are still what they were; true where there is no file any more."""
+def _source_lines(answer: Retrieval) -> tuple[bytes | None, ...]:
+    """The lines that the hits were taken from, None for one that is not what it was; none if there is no file."""
     if answer.session is None or not answer.hits or not os.path.isfile(answer.session.file):
-        return True
+        return ()
     from hashlib import sha256  # late: only answers with evidence need it
 
+    found: list[bytes | None] = []
     try:
         with open(answer.session.file, "rb") as lines:
             for hit in answer.hits:
                 source = hit.ranked.candidate.entry.source
                 lines.seek(source.offset)
-                if sha256(lines.read(source.length)).digest() != source.sha256:
-                    return False
+                line = lines.read(source.length)
+                found.append(line if sha256(line).digest() == source.sha256 else None)
     except OSError:
-        return True
-    return True
+        return ()
+    return tuple(found)
 
 
 def _nothing(status: RetrievalStatus, warning: str, options: RetrievalOptions) -> Retrieval:

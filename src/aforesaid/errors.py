@@ -17,6 +17,7 @@
         ├── ExactSearchFailed           exact-search-failed
         ├── TextSearchFailed            fts-failed
         ├── GateMissed                  gate-missed
+        ├── PrivacyFailed               privacy-failed
         └── StoreError                  store-failed
             ├── StoreReadOnly           store-read-only
             ├── StoreFull               store-full
@@ -149,6 +150,12 @@ class GateMissed(OperationError):
     """A benchmark or evaluation ran and missed one of its bounds."""
 
     code = "gate-missed"
+
+
+class PrivacyFailed(OperationError):
+    """The privacy policy could not be applied, so no text was handed out."""
+
+    code = "privacy-failed"
 
 
 class StoreError(OperationError):

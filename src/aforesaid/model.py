@@ -8,7 +8,7 @@ Claude Code and Codex against them.
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Generic, Literal, TypeVar
 
 from msgspec import Struct
 
@@ -17,6 +17,9 @@ Kind = Literal["message", "compaction", "branch-summary", "custom", "context-edi
 Tier = Literal["identifier", "phrase", "other"]
 SyncStatus = Literal["added", "updated", "unchanged", "rebuilt", "failed"]
 RetrievalStatus = Literal["complete", "no-query", "disabled", "failed"]
+Level = Literal["normal", "internal", "sensitive", "local-only"]
+LEVELS: tuple[Level, ...] = ("normal", "internal", "sensitive", "local-only")
+"""How confidential a text may be, the least first."""
 
 Span = tuple[int, int]
 """First and last row of a stretch of rows, both inclusive."""
@@ -314,6 +317,48 @@ class Projection(Struct, frozen=True, kw_only=True):
     edits: tuple[tuple[int, int], ...] = ()
 
 
+# --- privacy --------------------------------------------------------------------------------------------------------
+
+Value = TypeVar("Value")
+SEAL = object()
+"""What `privacy` makes `Cleared` with. No other module names it; a test looks."""
+
+
+class Cleared(Struct, Generic[Value], frozen=True, kw_only=True):
+    """What the privacy policy lets one provider see. Whatever leads to a model takes this and nothing else.
+
+    Attributes:
+        values: what was cleared, in the order in which it was judged.
+        provider: for whom; empty for one that nobody named, which counts as remote.
+        seal: proof that `privacy` made this.
+
+    Raises:
+        TypeError: somebody else tried.
+    """
+
+    values: tuple[Value, ...]
+    provider: str
+    seal: object
+
+    def __post_init__(self) -> None:
+        if self.seal is not SEAL:
+            raise TypeError("only the privacy policy clears text for a provider")
+
+
+class Withheld(Struct, frozen=True, kw_only=True):
+    """All that remains of an entry that the policy withheld: which it was, its class, and why. Never its text.
+
+    Attributes:
+        entry_id: the source.
+        classification: the highest level of what stands in it.
+        reason: stable code (`privacy.judge.REASONS`).
+    """
+
+    entry_id: str
+    classification: Level
+    reason: str
+
+
 # --- retrieval ------------------------------------------------------------------------------------------------------
 
 
@@ -450,6 +495,7 @@ class Evidence(Struct, frozen=True, kw_only=True):
         excerpt: their texts joined by a line `[…]`.
         message: the exact text of the message for the model.
         tokens: estimated tokens of `message`.
+        classification: what the privacy policy takes the entry for; `normal` where there is no policy.
     """
 
     ranked: Ranked
@@ -457,6 +503,7 @@ class Evidence(Struct, frozen=True, kw_only=True):
     excerpt: str
     message: str
     tokens: int
+    classification: Level = "normal"
 
 
 class Coverage(Struct, frozen=True, kw_only=True):
@@ -500,13 +547,14 @@ class Diagnostics(Struct, frozen=True, kw_only=True):
 
 
 class Retrieval(Struct, frozen=True, kw_only=True):
-    """The answer to one request: evidence best first."""
+    """The answer to one request: evidence best first, and what the privacy policy withheld of it."""
 
     session: Session | None
     status: RetrievalStatus
     query: Query
     hits: tuple[Evidence, ...]
     diagnostics: Diagnostics
+    withheld: tuple[Withheld, ...] = ()
 
 
 # --- indexing -------------------------------------------------------------------------------------------------------

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
     from aforesaid.model import Branch, Ranked, RetrievalStatus
     from aforesaid.ports import Snapshot
+    from aforesaid.privacy.judge import Judge
+    from aforesaid.withholding import Judged
 
 TERM_POOL = 80
 """Rows that the full-text search hands over, best bm25 first: several times as many as come back by default."""
@@ -58,6 +60,7 @@ def retrieve(
     context_entries: Sequence[str] | None = None,
     dropped: Sequence[str] = (),
     options: RetrievalOptions,
+    judge: Judge | None = None,
 ) -> Retrieval:
     """Brings back the entries of a branch that the request needs and the model no longer sees.
 
@@ -68,9 +71,11 @@ def retrieve(
         context_entries: ids of the entries that the model sees, from a host that knows; None derives them.
         dropped: ids of entries that a plan leaves out of what the model sees; unknown ones have no effect.
         options: limits and switches.
+        judge: says what may be handed out; None: there is no privacy policy.
 
     Raises:
         LeafUnknown, EntryUnknown: the session has no entry with a given id.
+        PrivacyFailed: the policy could not be applied.
     """
     started = perf_counter()
     branch = find_branch(snapshot, leaf, context_entries)
@@ -97,8 +102,14 @@ def retrieve(
     ranked = _verify_and_rank(found.candidates, query, probe, found.length)
     hidden = _hide_visible(snapshot, ranked, branch, request)
     distinct = ranking.deduplicate(hidden)
+    judged = _withhold(snapshot, hidden, distinct, branch, judge)
+    allowed = judged.cleared.values if judged else distinct
     hits, left_out = evidence.select(
-        distinct, probe, max_results=options.max_results, max_tokens=options.max_tokens, session_id=None
+        allowed,
+        probe,
+        max_results=options.max_results,
+        max_tokens=options.max_tokens,
+        session_id=None,
     )
     visible = found.in_context + len(ranked) - len(hidden)
     diagnostics = Diagnostics(
@@ -107,6 +118,7 @@ def retrieve(
         duplicate_count=len(hidden) - len(distinct),
         in_context_count=visible,
         alternate_branch_candidates=found.off_branch,
+        privacy_excluded_count=len(judged.withheld) if judged else 0,
         planner_excluded_count=left_out,
         selected_tokens=sum(hit.tokens for hit in hits),
         max_tokens=options.max_tokens,
@@ -115,7 +127,25 @@ def retrieve(
         coverage=cover(snapshot.session),
         warnings=found.warnings,
     )
-    return Retrieval(session=snapshot.session, status="complete", query=query, hits=hits, diagnostics=diagnostics)
+    return Retrieval(
+        session=snapshot.session,
+        status="complete",
+        query=query,
+        hits=judged.classify(hits) if judged else hits,
+        diagnostics=diagnostics,
+        withheld=judged.withheld if judged else (),
+    )
+
+
+def _withhold(
+    snapshot: Snapshot, ranked: Sequence[Ranked], distinct: Sequence[Ranked], branch: Branch, judge: Judge | None
+) -> Judged | None:
+    """What the privacy policy says of rows; None if there is none."""
+    if judge is None:
+        return None
+    from aforesaid.withholding import withhold  # late: only a policy needs it
+
+    return withhold(snapshot, ranked, distinct, branch, judge)
 
 
 class _Found(Struct, frozen=True, kw_only=True):

@@ -236,12 +236,28 @@ def test_limits_of_the_command_line_count(desk: Desk, transcript: Path) -> None:
     assert (none["hits"], none["diagnostics"]["maxTokens"]) == ([], 0)
 
 
-def test_a_privacy_policy_that_cannot_be_applied_withholds_everything(desk: Desk, transcript: Path) -> None:
-    done = desk.run("retrieve", "--session", transcript, "--json", "--set", "privacy.enabled=true")
+def test_a_privacy_policy_that_cannot_be_read_withholds_everything(desk: Desk, transcript: Path) -> None:
+    file = desk.folder / "config" / "aforesaid" / "config.json"
+    file.parent.mkdir(parents=True)
+    file.write_text('{"privacy": {"enabled": "yes"}}')
+    done = desk.run("retrieve", "--session", transcript, "--json")
     document = check("retrieval", done.out)
     assert (done.status, document["status"], document["hits"]) == (0, "disabled", [])
-    assert document["diagnostics"]["warnings"] == ["privacy-unavailable"]
+    assert document["diagnostics"]["warnings"] == ["privacy-unreadable"]
     assert TEXTS[1] not in done.out
+
+
+def test_evidence_is_for_the_provider_that_is_named(desk: Desk, transcript: Path) -> None:
+    query = ("retrieve", "--session", transcript, "--set", "privacy.enabled=true")
+    raised = (*query, "--set", "privacy.defaultClassification=sensitive")
+    assert len(desk.json("retrieval", *query)["hits"]) == 1
+    assert len(desk.json("retrieval", *raised, "--provider", "ollama")["hits"]) == 1
+    for provider in ((), ("--provider", "anywhere")):
+        found = desk.json("retrieval", *raised, *provider)
+        assert (found["status"], found["hits"], found["diagnostics"]["privacyExcludedCount"]) == ("complete", [], 1)
+    shown = desk.run(*raised)
+    assert shown.out.splitlines()[-1].endswith("1 withheld by the privacy policy.")
+    assert "PG_PORT` to 5433" not in shown.out
 
 
 # --- errors: docs/errors.md points here -----------------------------------------------------------------------------

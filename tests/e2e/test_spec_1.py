@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from msgspec.structs import replace
 from tests import pi
 
 from aforesaid import Engine, Retrieval
@@ -272,10 +273,19 @@ def test_switching_both_searches_off_disables_retrieval(tmp_path: Path, session:
         assert ids(ask(engine, session, "`parse_port` gateway")) == ["e0000001"]
 
 
-def test_with_privacy_asked_for_nothing_comes_back(tmp_path: Path, session: Path) -> None:
+def test_prohibited_evidence_leaves_only_id_class_and_reason(tmp_path: Path) -> None:
+    texts = ("The gateway is in [aforesaid:sensitive]src/listener.py[/aforesaid:sensitive]", *TEXTS[1:])
+    rows = pi.conversation(texts)
+    rows.append(pi.compaction("cccccccc", rows[-1]["id"], rows[6]["id"], "summary", minute=20))
+    rows.append(pi.message("ffffffff", "cccccccc", "which port does the gateway use?", minute=21))
+    marked_session = pi.write(tmp_path / "marked.jsonl", [pi.header(), *rows])
     with Engine.open(tmp_path / "s", settings={"privacy.enabled": True}) as engine:
-        found = ask(engine, session)
-    assert (found.status, found.hits, found.diagnostics.warnings) == ("disabled", (), ("privacy-unavailable",))
+        found = ask(engine, marked_session)
+    assert (found.status, ids(found), found.diagnostics.warnings) == ("complete", ["e0000001"], ())
+    assert found.diagnostics.privacy_excluded_count == 1
+    (left,) = found.withheld
+    assert (left.entry_id, left.classification, left.reason) == ("e0000000", "sensitive", "privacy-marker")
+    assert "listener.py" not in repr(replace(found, session=None))
 
 
 def test_two_runs_give_the_same_evidence(engine: Engine, session: Path) -> None:

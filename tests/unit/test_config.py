@@ -101,7 +101,11 @@ def test_the_defaults_of_the_contract() -> None:
         ("context.supplementalPlacement", ["latest-user", "stable-prefix", "hybrid"], ["first"]),
         ("privacy.remoteDefaultAllowed", [[], ["normal", "local-only"]], ["normal", ["secret"], [1], {}]),
         ("privacy.remoteProviders", [{}, {"embedding.example": ["normal"]}], [[], {"a": "normal"}, {"a": ["x"]}]),
-        ("privacy.rules", [[], [{"path": "*.pem"}]], [{}, ["*.pem"], "x"]),
+        (
+            "privacy.rules",
+            [[], [{"path": "*.pem", "classification": "sensitive"}]],
+            [{}, ["*.pem"], "x", [{"path": "*.pem"}], [{"path": "*.pem", "classification": "sensitive"}, {}]],
+        ),
     ],
 )
 def test_values_are_allowed_or_refused_as_the_contract_says(
@@ -294,11 +298,11 @@ def test_a_setting_without_effect_at_its_default_is_no_warning() -> None:
     assert Config.load(settings=["retrieval.semantic=false", "retrieval.ranking=documented"]).warnings == ()
 
 
-def test_the_privacy_policy_withholds_everything_as_long_as_it_cannot_be_applied() -> None:
-    assert Config.load().privacy_withholds is False
-    config = Config.load(settings=["privacy.enabled=true"])
-    assert config.privacy_withholds is True
-    assert config.warnings == ("privacy-unavailable privacy.enabled",)
+def test_local_only_in_a_list_of_remote_providers_is_a_warning() -> None:
+    for setting in ('privacy.remoteDefaultAllowed=["local-only"]', 'privacy.remoteProviders={"a": ["local-only"]}'):
+        (warning,) = Config.load(settings=[setting]).warnings
+        assert warning == f"{setting.partition('=')[0]} names local-only, which no remote provider gets"
+    assert Config.load(settings=['privacy.remoteProviders={"local-only": ["normal"]}']).warnings == ()
 
 
 # --- access ---------------------------------------------------------------------------------------------------------
@@ -317,14 +321,21 @@ def test_typed_access_refuses_the_wrong_type_and_the_wrong_key() -> None:
 
 
 def test_a_configuration_cannot_be_changed() -> None:
-    config = Config.load(settings=['privacy.remoteProviders={"a": ["normal"]}', 'privacy.rules=[{"a": [1]}]'])
+    config = Config.load(
+        settings=[
+            'privacy.remoteProviders={"a": ["normal"]}',
+            'privacy.rules=[{"path": "a", "classification": "internal"}]',
+        ]
+    )
     with pytest.raises(AttributeError):
         config.warnings = ()  # type: ignore[misc]
     providers: Any = config.get("privacy.remoteProviders")
     with pytest.raises(TypeError):
         providers["a"] = ()
     rules: Any = config.get("privacy.rules")
-    assert rules[0]["a"] == (1,)
+    assert rules[0]["path"] == "a"
+    with pytest.raises(TypeError):
+        rules[0]["path"] = "b"
 
 
 # --- schema and documentation ---------------------------------------------------------------------------------------
@@ -464,15 +475,94 @@ def test_a_linked_file_is_written_where_it_is(own: Path, tmp_path: Path) -> None
     assert json.loads(real.read_text(encoding="utf-8")) == {"retrieval": {"fts": False}}
 
 
-def test_a_file_that_may_have_asked_for_privacy_withholds(own: Path, tmp_path: Path) -> None:
-    for content, withholds in (
+ON = '{"privacy": {"enabled": true'
+
+
+@pytest.mark.parametrize(
+    ("content", "unknown"),
+    [
         ('{"privacy": {"enabled": true', True),
         ('{"privacy": {"enabled": "true"}}', True),
+        ('{"privacy": {"enable": true}}', True),
+        ('{"privacy.enabled": true}', True),
+        ('{"Privacy": {"enabled": true}}', True),
+        ('{"privacy": "on"}', True),
         ('{"privacy": {"enabled": false}}', False),
+        ('{"privacy": {"enabled": true}}', False),
         ('{"retrieval": {"maxResults": 0}}', False),
-    ):
-        own.write_text(content)
-        assert Config.load().privacy_withholds is withholds, content
-    named = tmp_path / "named.json"
-    named.write_text('{"privacy": {"enabled": 1}}')
-    assert Config.load(named).privacy_withholds is True
+        ('{"retrieval": {"enabled": true}}', False),
+        ('{"privacy": {"defaultClassification": "secret"}}', False),
+        (ON + ', "defaultClassification": "secret"}}', True),
+        (ON + ', "defaultClasification": "sensitive"}}', True),
+        (ON + ', "rules": [{"path": "*.pem"}]}}', True),
+        (ON + ', "rules": {"path": "*.pem", "classification": "sensitive"}}}', True),
+        (ON + ', "remoteProviders": {"a": "normal"}}}', True),
+        (ON + ', "xyzzy": 1}}', True),
+        (ON + ', "rules": []}, "retrieval": {"maxResult": 3}}', False),
+    ],
+)
+def test_a_policy_that_may_have_been_asked_for_and_is_not_known(content: str, unknown: bool, own: Path) -> None:
+    own.write_text(content)
+    assert Config.load().privacy_unknown is unknown
+    own.unlink()
+    named = own.parent / "named.json"
+    named.write_text(content)
+    if content != ON:
+        assert Config.load(named).privacy_unknown is unknown
+
+
+@pytest.mark.parametrize(
+    ("content", "settings", "unknown"),
+    [
+        ("{", ["privacy.enabled=false"], False),
+        ("{", ["privacy.enabled=true"], True),
+        ("{", ["privacy.rules=[]"], True),
+        ('{"privacy": {"enabled": 1}}', ["privacy.enabled=true"], False),
+        ('{"privacy": "on"}', ["privacy.enabled=true"], True),
+        ('{"privacy": {"rules": 1}}', ["privacy.enabled=true"], True),
+        ('{"privacy": {"rules": 1}}', ["privacy.enabled=true", "privacy.rules=[]"], False),
+    ],
+)
+def test_a_layer_above_may_say_what_could_not_be_read(
+    content: str, settings: list[str], unknown: bool, own: Path
+) -> None:
+    own.write_text(content)
+    assert Config.load(settings=settings).privacy_unknown is unknown
+
+
+def test_the_policy_is_what_the_options_say() -> None:
+    from aforesaid.config.privacy import read_policy
+    from aforesaid.privacy.policy import Policy, Providers
+    from aforesaid.privacy.rules import Rule
+
+    assert read_policy(Config.load()) == Policy(
+        providers=Providers(local=("faux", "ollama", "llama-cpp", "lmstudio")), home=str(Path.home())
+    )
+    config = Config.load(
+        settings=[
+            "privacy.enabled=true",
+            "privacy.defaultClassification=internal",
+            'privacy.localProviders=["x"]',
+            'privacy.remoteDefaultAllowed=["sensitive"]',
+            'privacy.remoteProviders={"a": ["normal"], "b": []}',
+            'privacy.rules=[{"path": "~/a", "project": "b", "classification": "local-only"}]',
+        ]
+    )
+    assert read_policy(config) == Policy(
+        enabled=True,
+        default="internal",
+        providers=Providers(local=("x",), remote_default=("sensitive",), remote=(("a", ("normal",)), ("b", ()))),
+        rules=(Rule(path="~/a", project="b", classification="local-only"),),
+        home=str(Path.home()),
+    )
+
+
+def test_rules_are_compiled_once_for_a_project() -> None:
+    from aforesaid.config.privacy import Bench
+
+    bench = Bench(Config.load(settings=["privacy.enabled=true"]))
+    first = bench.judge("a", "/p")
+    assert bench.judge("b", "/p").rules is first.rules
+    for number in range(100):
+        assert bench.judge("a", f"/{number}").rules is not first.rules
+    assert bench.judge("b", "/p").rules is not first.rules

@@ -166,10 +166,11 @@ def test_the_options_of_the_configuration_count(tmp_path: Path) -> None:
     assert prefix.messages[0].source == "evidence"
 
 
-def test_the_policy_that_is_not_built_withholds_evidence_and_not_the_call(tmp_path: Path) -> None:
-    with Engine.open(tmp_path / "store", settings=["privacy.enabled=true"]) as engine:
+def test_a_policy_that_cannot_be_read_withholds_evidence_and_not_the_call(tmp_path: Path) -> None:
+    (tmp_path / "named.json").write_text('{"privacy": {"enabled": "yes"}}')
+    with Engine.open(tmp_path / "store", tmp_path / "named.json") as engine:
         plan = engine.plan(session=compacted(tmp_path), context_window=10_000)
-    assert (plan.status, said(plan, "evidence"), plan.warnings) == ("planned", [], ("privacy-unavailable",))
+    assert (plan.status, said(plan, "evidence"), plan.warnings) == ("planned", [], ("privacy-unreadable",))
 
 
 def test_supplements_and_a_judge_pass_through(engine: Engine, tmp_path: Path) -> None:
@@ -215,3 +216,32 @@ def test_a_read_only_store_with_another_file_is_planned_from_the_stored_texts(
     assert plan.messages[0].content == "a summary"
     assert plan.retrieval is not None
     assert plan.retrieval.diagnostics.coverage.reasons == ("stale",)
+
+
+def test_what_a_host_adds_is_judged_for_the_provider_of_the_model(tmp_path: Path) -> None:
+    from aforesaid.planning.values import Supplement
+
+    file = pi.write(tmp_path / "s.jsonl", [pi.header(), *pi.conversation(["the walnut table"])])
+    view = Supplement(kind="view", text="[aforesaid:sensitive]walnut", tokens=9, entry_id="v1", score=2.0)
+    settings = {"privacy.enabled": True, "privacy.localProviders": ["here"]}
+    for model, goes in (("here/x", True), ("there/x", False), (None, False)):
+        with Engine.open(tmp_path / "store", settings=settings) as engine:
+            made = engine.plan(session=file, context_window=100_000, model=model, supplements=[view])
+        assert any(message.source == "view" for message in made.messages) is goes
+        (item,) = [item for item in (*made.manifest.included, *made.manifest.excluded) if item.kind == "view"]
+        assert item.classification == "sensitive"
+        if not goes:
+            assert (item.reason, item.score, item.tokens) == ("privacy-marker", None, 0)
+
+
+def test_nothing_is_added_while_the_policy_is_not_known(tmp_path: Path) -> None:
+    from aforesaid.planning.values import Supplement
+
+    named = tmp_path / "named.json"
+    named.write_text('{"privacy": {"enabled": "yes"}}')
+    file = pi.write(tmp_path / "s.jsonl", [pi.header(), *pi.conversation(["the walnut table"])])
+    view = Supplement(kind="view", text="walnut", tokens=9)
+    with Engine.open(tmp_path / "store", named) as engine:
+        made = engine.plan(session=file, context_window=100_000, supplements=[view])
+    assert [message.source for message in made.messages] == ["native"]
+    assert [item.reason for item in made.manifest.excluded] == ["privacy-unreadable"]

@@ -203,8 +203,8 @@ def _outcome(found: Retrieval) -> str:
     if found.status == "no-query":
         return "Nothing was searched: the request names no topic (no name, file, quoted phrase or word with meaning)."
     if found.status == "disabled":
-        if "privacy-unavailable" in counts.warnings:
-            return "Nothing was searched: privacy.enabled is set, and this version cannot apply a privacy policy."
+        if "privacy-unreadable" in counts.warnings:
+            return "Nothing was searched: the privacy settings could not be read; `aforesaid config` says which."
         return "Nothing was searched: retrieval.exact and retrieval.fts are both off."
     if found.hits:
         said = f"{count(len(found.hits), 'hit')}, {counts.selected_tokens:,} of {counts.max_tokens:,} tokens."

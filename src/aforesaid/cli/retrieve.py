@@ -25,6 +25,9 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--context-entries", metavar="ID,…", help="entries that the model sees (default: as the host derives them)"
     )
+    parser.add_argument(
+        "--provider", metavar="NAME", help="whose model gets the evidence, for privacy.* (default: some remote one)"
+    )
 
 
 def run(arguments: Namespace, options: Options) -> int:
@@ -34,7 +37,13 @@ def run(arguments: Namespace, options: Options) -> int:
     if arguments.context_entries is not None:
         entries = tuple(id_ for part in arguments.context_entries.split(",") if (id_ := part.strip()))
     with options.open_engine() as engine:
-        found = engine.retrieve(session=arguments.session, leaf=arguments.leaf, query=query, context_entries=entries)
+        found = engine.retrieve(
+            session=arguments.session,
+            leaf=arguments.leaf,
+            query=query,
+            context_entries=entries,
+            provider=arguments.provider,
+        )
     failed = found.status == "failed"
     if options.json:
         emit(wire.retrieval(found))

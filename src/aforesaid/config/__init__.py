@@ -15,7 +15,16 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from aforesaid.config.folders import store_folder, user_file
-from aforesaid.config.layers import COMMAND_LINE, Setting, apply_file, apply_settings, misses, read_file, split
+from aforesaid.config.layers import (
+    COMMAND_LINE,
+    UNKNOWN,
+    Setting,
+    apply_file,
+    apply_settings,
+    read_file,
+    read_section,
+    split,
+)
 from aforesaid.config.table import BY_KEY, OPTIONS, Option, Value
 from aforesaid.errors import ConfigUnreadable
 
@@ -27,8 +36,9 @@ __all__ = ["COMMAND_LINE", "OPTIONS", "Config", "Option", "Setting", "Value", "s
 NOT_IN_THIS_VERSION = "not-in-this-version"
 """A value is set that changes nothing, because its feature is not built yet."""
 PRIVACY = "privacy.enabled"
-PRIVACY_UNAVAILABLE = "privacy-unavailable"
-"""`privacy.enabled` is set, and this version has no policy engine: nothing is retrieved."""
+PRIVACY_UNREADABLE = "privacy-unreadable"
+"""A configuration asks, or may ask, for a privacy policy that could not be read: nothing is handed out."""
+_SECTION = "privacy"
 
 
 class Config(Struct, frozen=True, kw_only=True):
@@ -38,12 +48,13 @@ class Config(Struct, frozen=True, kw_only=True):
         settings: one an option, in the order of the table.
         warnings: what was wrong with files, and what was set without effect; a line each. Settings of features that
             are not built give `not-in-this-version KEY`.
-        privacy_unknown: whether a file may have asked for privacy in a way that could not be read.
+        privacy_misread: what of the section `privacy` could not be read in a file and was not set by a layer above it:
+            keys, or `privacy` itself if it may be all of it.
     """
 
     settings: tuple[Setting, ...]
     warnings: tuple[str, ...] = ()
-    privacy_unknown: bool = False
+    privacy_misread: tuple[str, ...] = ()
 
     @classmethod
     def load(
@@ -61,26 +72,30 @@ class Config(Struct, frozen=True, kw_only=True):
         """
         values = {option.key: Setting(key=option.key, value=option.default, source="default") for option in OPTIONS}
         warnings: tuple[str, ...] = ()
-        unknown = False
+        misread: frozenset[str] = frozenset()
         own = user_file()
         if os.path.lexists(own):
             try:
                 document = read_file(own)
             except ConfigUnreadable as error:
-                unknown = True
+                misread = frozenset({_SECTION})
                 warnings = (f"{error.message}; the file is left out, and nothing is retrieved until it is mended",)
             else:
                 values, warnings = apply_file(values, document, own)
-                unknown = misses(document, PRIVACY)
+                misread = _lay_over(misread, *read_section(document, _SECTION))
         if file is not None:
             path = os.path.abspath(os.fspath(file))
             document = read_file(path)
             values, more = apply_file(values, document, path)
             warnings += more
-            unknown = unknown or misses(document, PRIVACY)
-        values = apply_settings(values, split(settings))
+            misread = _lay_over(misread, *read_section(document, _SECTION))
+        given = split(settings)
+        values = apply_settings(values, given)
+        misread = _lay_over(misread, frozenset(key for key, _ in given), frozenset())
         return cls(
-            settings=tuple(values.values()), warnings=warnings + _without_effect(values), privacy_unknown=unknown
+            settings=tuple(values.values()),
+            warnings=warnings + _without_effect(values),
+            privacy_misread=tuple(sorted(misread)),
         )
 
     def get(self, key: str) -> Value:
@@ -140,9 +155,20 @@ class Config(Struct, frozen=True, kw_only=True):
         )
 
     @property
-    def privacy_withholds(self) -> bool:
-        """Whether nothing may be handed out: a privacy policy is, or may be, asked for, and there is none yet."""
-        return self.privacy_unknown or self.boolean(PRIVACY)
+    def privacy_unknown(self) -> bool:
+        """Whether nothing may be handed out: a privacy policy is, or may be, asked for, and not all of it is known."""
+        if not self.boolean(PRIVACY):
+            return PRIVACY in self.privacy_misread or _SECTION in self.privacy_misread
+        return bool(self.privacy_misread)
+
+
+def _lay_over(misread: frozenset[str], known: frozenset[str], missed: frozenset[str]) -> frozenset[str]:
+    """What is still misread once a layer was laid over those below."""
+    left = misread - known
+    if PRIVACY in known and _SECTION in left:
+        # Whether there is a policy is known now; what it says is not.
+        left = left - {_SECTION} | {f"{_SECTION}.{UNKNOWN}"}
+    return left | missed
 
 
 def _without_effect(values: Mapping[str, Setting]) -> tuple[str, ...]:
@@ -150,9 +176,14 @@ def _without_effect(values: Mapping[str, Setting]) -> tuple[str, ...]:
     warnings: list[str] = []
     for key, setting in values.items():
         option = BY_KEY[key]
-        if key == "privacy.enabled":
-            if setting.value:
-                warnings.append(f"{PRIVACY_UNAVAILABLE} {key}")
-        elif (option.later and setting.value != option.default) or setting.value in option.later_choices:
+        if (option.later and setting.value != option.default) or setting.value in option.later_choices:
             warnings.append(f"{NOT_IN_THIS_VERSION} {key}")
-    return tuple(warnings)
+    remote = ("privacy.remoteDefaultAllowed", "privacy.remoteProviders")
+    never = [f"{key} names local-only, which no remote provider gets" for key in remote if _names(values[key].value)]
+    return (*warnings, *never)
+
+
+def _names(value: Value) -> bool:
+    """Whether a list, or a list in an object, has `local-only`."""
+    lists = (value,) if isinstance(value, tuple) else value.values()  # type: ignore[attr-defined]
+    return any("local-only" in names for names in lists)

@@ -16,6 +16,8 @@ from aforesaid.errors import ConfigInvalid, ConfigUnreadable
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+UNKNOWN = "?"
+"""Stands for an option of a section that no option is like."""
 COMMAND_LINE = "--set"
 """Source of the values that a caller gave one by one."""
 
@@ -81,9 +83,28 @@ def apply_file(
     return values, tuple(warnings)
 
 
-def misses(document: Mapping[str, object], key: str) -> bool:
-    """Whether a file sets an option to something that is not allowed, so that what it wanted is not known."""
-    return any(found_key == key and BY_KEY[key].accept(found) is None for found_key, found in _flatten(document))
+def read_section(document: Mapping[str, object], section: str) -> tuple[frozenset[str], frozenset[str]]:
+    """What a file says of a section of options.
+
+    Returns:
+        The keys that it sets to something allowed, and those of which it is not known what it wanted: options with a
+        value that is not allowed, options of the section whose name is most like a wrong one, and the section's own
+        name for whatever else cannot be understood.
+    """
+    known: set[str] = set()
+    missed: set[str] = set()
+    for key, found in _flatten(document):
+        option = BY_KEY.get(key)
+        if option is not None:
+            if key.startswith(f"{section}."):
+                (missed if option.accept(found) is None else known).add(key)
+            continue
+        near = key if key in SECTIONS else nearest(key.replace("'", "")) or ""
+        if near == section or near.startswith(f"{section}."):
+            missed.add(near)
+        elif key.partition(".")[0].strip("'").lower() == section:
+            missed.add(f"{section}.{UNKNOWN}")
+    return frozenset(known), frozenset(missed)
 
 
 def apply_settings(below: Mapping[str, Setting], settings: Iterable[tuple[str, object]]) -> dict[str, Setting]:

@@ -29,6 +29,16 @@ def schema() -> dict[str, Any]:
     }
 
 
+def _rule(level: dict[str, Any]) -> dict[str, Any]:
+    glob = {"type": "string", "pattern": r"[^/\\ .]"}
+    return {
+        **_section(),
+        "properties": {"path": glob, "project": glob, "classification": level},
+        "required": ["classification"],
+        "anyOf": [{"required": ["path"]}, {"required": ["project"]}],
+    }
+
+
 def _section() -> dict[str, Any]:
     return {"type": "object", "additionalProperties": False, "properties": {}}
 
@@ -44,7 +54,7 @@ def _describe(option: Option) -> dict[str, Any]:
         "text": text,
         "texts": texts,
         "texts-by-name": {"type": "object", "additionalProperties": texts},
-        "objects": {"type": "array", "items": {"type": "object"}},
+        "rules": {"type": "array", "items": _rule(text)},
     }
     bounds = {"minimum": option.low, "maximum": option.high, "exclusiveMinimum": option.above}
     return {

@@ -12,14 +12,16 @@ from typing import TYPE_CHECKING, Literal
 
 from msgspec import Struct
 
+from aforesaid.model import LEVELS
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-Kind = Literal["boolean", "integer", "number", "text", "texts", "texts-by-name", "objects"]
+Kind = Literal["boolean", "integer", "number", "text", "texts", "texts-by-name", "rules"]
 Value = object
 """What JSON can hold, frozen: lists as tuples, objects as read-only mappings."""
 
-CLASSIFICATIONS = ("normal", "internal", "sensitive", "local-only")
+CLASSIFICATIONS = LEVELS
 SCOPES = ("current-branch", "current-session", "current-lineage", "project", "host-wide")
 
 
@@ -28,7 +30,8 @@ class Option(Struct, frozen=True, kw_only=True):
 
     Attributes:
         key: dotted name.
-        kind: what a value is; `texts-by-name` is an object whose values are lists of texts.
+        kind: what a value is; `texts-by-name` is an object whose values are lists of texts, `rules` a list of objects
+            as `privacy.rules` reads them.
         default: the value that counts where no layer sets it.
         meaning: what it does, one line.
         low, high: inclusive bounds of a number, None for none.
@@ -65,8 +68,10 @@ class Option(Struct, frozen=True, kw_only=True):
         elif self.kind == "texts-by-name" and isinstance(found, dict | MappingProxyType):
             lists = {str(name): self._texts(items) for name, items in found.items()}
             value = MappingProxyType(lists) if None not in lists.values() else None
-        elif self.kind == "objects" and isinstance(found, list | tuple):
-            value = freeze(found) if all(isinstance(item, dict) for item in found) else None
+        elif self.kind == "rules" and isinstance(found, list | tuple):
+            from aforesaid.privacy.rules import read_rule  # late: few configurations have rules
+
+            value = freeze(found) if all(isinstance(item, dict) and read_rule(item) for item in found) else None
         return value
 
     def _text(self, found: object) -> str | None:
@@ -107,7 +112,7 @@ class Option(Struct, frozen=True, kw_only=True):
             "text": choice,
             "texts": f"a list, each item {choice}",
             "texts-by-name": f"an object, each value a list, each item {choice}",
-            "objects": "a list of objects",
+            "rules": f"a list of objects, each with path, project or both, and classification, {choice}",
         }[self.kind]
 
     @property
@@ -163,8 +168,10 @@ def _text(key: str, default: str, meaning: str, aliases: tuple[tuple[str, str], 
     return Option(key=key, kind="text", default=default, meaning=meaning, aliases=aliases, later=True)
 
 
-def _texts(key: str, default: tuple[str, ...], meaning: str, choices: tuple[str, ...] = ()) -> Option:
-    return Option(key=key, kind="texts", default=default, meaning=meaning, choices=choices, later=True)
+def _texts(
+    key: str, default: tuple[str, ...], meaning: str, choices: tuple[str, ...] = (), *, later: bool = True
+) -> Option:
+    return Option(key=key, kind="texts", default=default, meaning=meaning, choices=choices, later=later)
 
 
 _RETRIEVAL = (
@@ -228,17 +235,25 @@ _PROJECT = (
 )
 
 _PRIVACY = (
-    _switch("privacy.enabled", False, "apply the privacy policy; this version then retrieves nothing", later=True),
-    _choice("privacy.defaultClassification", "normal", CLASSIFICATIONS, "class of text that no rule names", later=True),
-    _texts("privacy.localProviders", ("faux", "ollama", "llama-cpp", "lmstudio"), "providers on this machine"),
-    _texts("privacy.remoteDefaultAllowed", ("normal", "internal"), "classes that go to any provider", CLASSIFICATIONS),
+    _switch("privacy.enabled", False, "apply the privacy policy"),
+    _choice("privacy.defaultClassification", "normal", CLASSIFICATIONS, "class of text that nothing raises"),
+    _texts(
+        "privacy.localProviders", ("faux", "ollama", "llama-cpp", "lmstudio"), "providers on this machine", later=False
+    ),
+    _texts(
+        "privacy.remoteDefaultAllowed", ("normal", "internal"), "classes that any remote provider gets",
+        CLASSIFICATIONS, later=False,
+    ),
     Option(
         key="privacy.remoteProviders", kind="texts-by-name", default=MappingProxyType({}), choices=CLASSIFICATIONS,
-        meaning="classes that go to a named provider", later=True,
+        meaning="classes that a named remote provider gets instead",
     ),
     _switch("privacy.redactSecrets", True, "replace secrets in what is handed out", later=True),
     _switch("privacy.redactIndex", True, "replace secrets in what is stored", later=True),
-    Option(key="privacy.rules", kind="objects", default=(), meaning="rules that classify text", later=True),
+    Option(
+        key="privacy.rules", kind="rules", default=(), choices=CLASSIFICATIONS,
+        meaning="rules that raise the class of text by project and path",
+    ),
     _switch("privacy.shortenPaths", False, "shorten home folders in quoted text too", later=True),
 )  # fmt: skip
 

@@ -35,6 +35,7 @@ class Retrieve(Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown
     leaf: str | None = None
     query: str | None = None
     context_entries: tuple[str, ...] | None = None
+    provider: str | None = None
 
 
 class Index(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -124,7 +125,11 @@ class Commands:
         del call
         asked = read_params(params, Retrieve)
         found = self.engine.retrieve(
-            session=check_path(asked.session), leaf=asked.leaf, query=asked.query, context_entries=asked.context_entries
+            session=check_path(asked.session),
+            leaf=asked.leaf,
+            query=asked.query,
+            context_entries=asked.context_entries,
+            provider=asked.provider,
         )
         return wire.retrieval(found)
 

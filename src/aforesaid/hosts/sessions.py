@@ -70,12 +70,14 @@ class Context(Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown_
         leaf: id of the entry whose branch counts.
         request: id of the real user message that the model call is about; None if there is none.
         entries: the entries that the model sees natively.
+        provider: who is called, for the privacy policy; None counts as a remote one.
     """
 
     session: str
     leaf: str | None = None
     request: str | None = None
     entries: Delta = Delta()
+    provider: str | None = None
 
 
 class _Opened:
@@ -165,7 +167,9 @@ class Sessions:
         if asked.request is None or not os.path.isfile(opened.file):
             opened.last = None
             return _carry("native", "no-request" if asked.request is None else "no-transcript")
-        found = self._engine.retrieve(session=opened.file, leaf=asked.leaf, context_entries=opened.context)
+        found = self._engine.retrieve(
+            session=opened.file, leaf=asked.leaf, context_entries=opened.context, provider=asked.provider
+        )
         opened.last = found
         if found.status != "complete":
             return _carry("native", found.status, found)

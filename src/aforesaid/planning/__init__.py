@@ -16,7 +16,7 @@ from msgspec.structs import replace
 from aforesaid.errors import AforesaidError, UsageError
 from aforesaid.planning.budget import WHOLE, fit_native, fit_summaries, fit_supplements, set_limits
 from aforesaid.planning.groups import Group, make_groups
-from aforesaid.planning.manifest import Decided, write_manifest
+from aforesaid.planning.manifest import PRIVACY, Decided, write_manifest
 from aforesaid.planning.messages import make_supplement, supplement_message
 from aforesaid.planning.validation import find_fault
 from aforesaid.planning.values import Call, NativeContext, Plan, Supplement, Verdict
@@ -24,7 +24,7 @@ from aforesaid.planning.values import Call, NativeContext, Plan, Supplement, Ver
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from aforesaid.model import Retrieval
+    from aforesaid.model import Retrieval, Withheld
     from aforesaid.planning.budget import Native
     from aforesaid.planning.values import (
         Judge,
@@ -40,7 +40,6 @@ NO_REQUEST = "no-request"
 OVER_SOFT_LIMIT = "over-soft-limit"
 OVER_HARD_LIMIT = "over-hard-limit"
 OBSERVER = "observer"
-PRIVACY = "privacy"
 PRIVACY_FAILED = "privacy-failed"
 INTERNAL = "internal"
 
@@ -124,7 +123,7 @@ class _Planner:
             return self.give_up(fault, failed=True)
         decided = Decided(
             messages=self._messages, groups=self._groups, kept=kept, reasons=reasons,
-            supplements=self._supplements, refused=refused, final=final,
+            supplements=self._supplements, refused=refused, final=final, withheld=self._withheld,
         )  # fmt: skip
         return Plan(
             status="planned",
@@ -158,6 +157,7 @@ class _Planner:
             supplements=self._supplements,
             refused=tuple(refused),
             final=self._messages,
+            withheld=self._withheld,
         )
         return Plan(
             status="observer",
@@ -238,6 +238,11 @@ class _Planner:
             selected_tokens=tokens,
         )
         return replace(self._retrieval, diagnostics=counts)
+
+    @property
+    def _withheld(self) -> tuple[Withheld, ...]:
+        """What the privacy policy kept from being found."""
+        return self._retrieval.withheld if self._retrieval is not None else ()
 
     @property
     def _native_tokens(self) -> int:

@@ -15,11 +15,15 @@ from aforesaid.planning.values import Manifest, ManifestItem
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from aforesaid.model import Withheld
     from aforesaid.planning.groups import Group
     from aforesaid.planning.values import Limits, Message, Supplement
 
 MOST_ITEMS = 1000
 """Items of each list. Supplements come first, then the latest of the host's own messages."""
+
+PRIVACY = "privacy"
+"""What the reason of an item begins with that the privacy policy withheld: of that only id, class and reason remain."""
 
 
 class Decided(Struct, frozen=True, kw_only=True):
@@ -33,6 +37,7 @@ class Decided(Struct, frozen=True, kw_only=True):
         supplements: best first within each kind, and parallel to them
         refused: why they are left out; empty for those that go in.
         final: the messages that go out.
+        withheld: what the privacy policy kept from being found.
     """
 
     messages: tuple[Message, ...]
@@ -42,6 +47,7 @@ class Decided(Struct, frozen=True, kw_only=True):
     supplements: tuple[Supplement, ...]
     refused: tuple[str, ...]
     final: tuple[Message, ...]
+    withheld: tuple[Withheld, ...] = ()
 
 
 def write_manifest(decided: Decided, *, model: str | None, limits: Limits, classification: str) -> Manifest:
@@ -75,31 +81,47 @@ def write_manifest(decided: Decided, *, model: str | None, limits: Limits, class
         )
 
     def supplement(number: int) -> ManifestItem:
-        found = decided.supplements[number]
+        found, refused = decided.supplements[number], decided.refused[number]
+        secret = refused.startswith(PRIVACY)
         return ManifestItem(
             kind=found.kind,
             entry_id=found.entry_id,
             classification=found.classification,
-            score=found.score,
-            tokens=found.tokens,
+            score=None if secret else found.score,
+            tokens=0 if secret else found.tokens,
             group_id=f"s{number}",
-            reason=decided.refused[number] or found.reason,
+            reason=refused or found.reason,
+        )
+
+    def private(found: Withheld) -> ManifestItem:
+        return ManifestItem(
+            kind="retrieval",
+            entry_id=found.entry_id,
+            classification=found.classification,
+            score=None,
+            tokens=0,
+            group_id="",
+            reason=found.reason,
         )
 
     places = _latest(inside, MOST_ITEMS - min(len(added), MOST_ITEMS))
-    gone = _latest(outside, MOST_ITEMS - min(len(refused), MOST_ITEMS))
+    secret = decided.withheld[: MOST_ITEMS - min(len(refused), MOST_ITEMS)]
+    gone = _latest(outside, MOST_ITEMS - min(len(refused) + len(secret), MOST_ITEMS))
     return Manifest(
         model=model,
         limits=limits,
         included=(*map(native, places), *map(supplement, added[:MOST_ITEMS])),
-        excluded=(*map(native, gone), *map(supplement, refused[:MOST_ITEMS])),
+        excluded=(*map(native, gone), *map(supplement, refused[:MOST_ITEMS]), *map(private, secret)),
         retrieved_event_ids=tuple(
             id_
             for number in added[:MOST_ITEMS]
             if decided.supplements[number].kind == "retrieval" and (id_ := decided.supplements[number].entry_id)
         ),
         messages_sha256=digest_messages(decided.final),
-        sampled=len(places) < len(inside) or len(gone) < len(outside) or max(len(added), len(refused)) > MOST_ITEMS,
+        sampled=len(places) < len(inside)
+        or len(gone) < len(outside)
+        or len(secret) < len(decided.withheld)
+        or max(len(added), len(refused)) > MOST_ITEMS,
     )
 
 

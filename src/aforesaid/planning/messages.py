@@ -117,7 +117,7 @@ def _kind(entry: StoredEntry) -> MessageKind:
 
 
 def make_supplement(evidence: Evidence, classification: str) -> Supplement:
-    """Retrieved evidence as something that a plan may add."""
+    """Retrieved evidence as something that a plan may add; of a `classification` where no policy gave it another."""
     ranked = evidence.ranked
     return Supplement(
         kind="retrieval",
@@ -126,7 +126,7 @@ def make_supplement(evidence: Evidence, classification: str) -> Supplement:
         entry_id=ranked.candidate.entry.id,
         score=ranked.score,
         reason=ranked.reason,
-        classification=classification,
+        classification=classification if evidence.classification == "normal" else evidence.classification,
     )
 
 

@@ -24,12 +24,12 @@ RETRIEVE = ("retrieve", "--session", "s")
 def test_arguments_go_to_the_engine(command: Command, fake: FakeEngine) -> None:
     fake.answer = make_retrieval()
     command(*RETRIEVE)
-    command(*RETRIEVE, "--leaf", "e1", "--query", "the port", "--context-entries", "a, b,,c")
+    command(*RETRIEVE, "--leaf", "e1", "--query", "the port", "--context-entries", "a, b,,c", "--provider", "a")
     command(*RETRIEVE, "--query", "", "--context-entries", "")
     assert [call[2] for call in fake.calls] == [
-        {"session": "s", "leaf": None, "query": None, "context_entries": None},
-        {"session": "s", "leaf": "e1", "query": "the port", "context_entries": ("a", "b", "c")},
-        {"session": "s", "leaf": None, "query": "", "context_entries": ()},
+        {"session": "s", "leaf": None, "query": None, "context_entries": None, "provider": None},
+        {"session": "s", "leaf": "e1", "query": "the port", "context_entries": ("a", "b", "c"), "provider": "a"},
+        {"session": "s", "leaf": None, "query": "", "context_entries": (), "provider": None},
     ]
 
 
@@ -168,7 +168,8 @@ def test_nothing_found_is_said_with_the_reason(command: Command, fake: FakeEngin
 
 
 @pytest.mark.parametrize(
-    ("warnings", "said"), [(("privacy-unavailable",), "privacy.enabled"), ((), "retrieval.exact and retrieval.fts")]
+    ("warnings", "said"),
+    [(("privacy-unreadable",), "the privacy settings could not be read"), ((), "retrieval.exact and retrieval.fts")],
 )
 def test_a_disabled_retrieval_says_by_what(
     warnings: tuple[str, ...], said: str, command: Command, fake: FakeEngine

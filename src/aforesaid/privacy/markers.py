@@ -1,0 +1,106 @@
+"""Floor 4: the markers that people put around confidential stretches: `[aforesaid:LEVEL]` to `[/aforesaid:LEVEL]`.
+
+`judge` asks for the marks of a text. Everything doubtful raises: a marker that is never closed covers the rest, markers
+that stand within each other, cross, or close what was not opened raise the whole text, and a level that does not exist
+counts as the highest. Letters in any case, blanks within the brackets and full-width forms are markers too. Pure.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final
+
+from msgspec import Struct
+
+from aforesaid.model import LEVELS
+
+if TYPE_CHECKING:
+    from aforesaid.model import Level
+
+HIGHEST: Final = LEVELS[-1]
+RANK: Final[dict[str, int]] = {level: rank for rank, level in enumerate(LEVELS)}
+
+_NAME: Final = "aforesaid"
+# A level is what stands up to the bracket; without a bracket on the line it is no level that exists.
+_MARKER: Final = r"(?i)\[\s*(/?)\s*aforesaid\s*:([^\[\]\n]*)\]?"
+_WIDE_LETTER: Final = "[\uff21-\uff3a\uff41-\uff5a]"
+_NARROW: Final = {point: point - 0xFEE0 for point in range(0xFF01, 0xFF5F)}
+
+
+class Marks(Struct, frozen=True, kw_only=True):
+    """What the markers of a text say.
+
+    Attributes:
+        spans: the marked stretches with their levels, markers included, in order: start, end, level.
+        outside: whether anything but blanks stands outside of them.
+        broken: the levels of all markers, if those stand within each other or do not match; the whole text is then at
+            the highest of them. Empty where all is well.
+    """
+
+    spans: tuple[tuple[int, int, Level], ...] = ()
+    outside: bool = True
+    broken: tuple[Level, ...] = ()
+
+
+UNMARKED: Final = Marks()
+
+
+def highest(*levels: Level) -> Level:
+    """The most confidential of some levels."""
+    return max(levels, key=RANK.__getitem__)
+
+
+def to_level(name: str) -> Level:
+    """The level of this name; the highest if there is none."""
+    return next((level for level in LEVELS if level == name), HIGHEST)
+
+
+def read_marks(text: str) -> Marks:
+    """The marks of a text."""
+    wide = not text.isascii()
+    if _NAME not in text.lower() and not (wide and re.search(_WIDE_LETTER, text)):
+        return UNMARKED
+    if wide:
+        text = text.translate(_NARROW)  # a character for a character: offsets stay
+    spans: list[tuple[int, int, Level]] = []
+    met: list[Level] = []
+    sound = True
+    opened: tuple[int, Level] | None = None
+    for found in re.finditer(_MARKER, text):
+        level = _level(found.group())
+        met.append(level or HIGHEST)
+        if level is None:
+            sound = False
+        elif not found.group(1):
+            sound = sound and opened is None
+            opened = (found.start(), level)
+        else:
+            sound = sound and opened is not None and opened[1] == level
+            if opened is not None:
+                spans.append((opened[0], found.end(), level))
+            opened = None
+    if not met:
+        return UNMARKED
+    if not sound:
+        return Marks(spans=((0, len(text), highest(*met)),), outside=False, broken=tuple(dict.fromkeys(met)))
+    if opened is not None:
+        spans.append((opened[0], len(text), opened[1]))
+    return Marks(spans=tuple(spans), outside=_stands_outside(text, spans))
+
+
+def _level(marker: str) -> Level | None:
+    """The level that a marker names, or None if there is no such level."""
+    name = marker[:-1].partition(":")[2].strip().lower() if marker.endswith("]") else ""
+    for level in LEVELS:
+        if level == name:
+            return level
+    return None
+
+
+def _stands_outside(text: str, spans: list[tuple[int, int, Level]]) -> bool:
+    done = 0
+    for start, end, _ in spans:
+        if text[done:start].strip():
+            return True
+        done = end
+    return bool(text[done:].strip())

@@ -1,0 +1,180 @@
+"""Floor 4: rules that raise what stands in a project, and what names a path.
+
+A rule names a project, a path, or both, and a level (`privacy.rules`). `judge` asks for the levels that rules give to
+a session's folder and to a text. Rules raise and never lower; case never counts, and both slashes are one, whatever
+the system. Pure.
+
+Paths are globs as in `.gitignore`: `*` and `?` stay within a name, `**` does not, a pattern without a slash at its
+beginning holds at any depth, and one that names a folder covers what is below it.
+"""
+
+from __future__ import annotations
+
+import re
+from posixpath import join, normpath
+from typing import TYPE_CHECKING, Final
+
+from msgspec import Struct
+
+from aforesaid.model import LEVELS
+from aforesaid.privacy.markers import RANK, highest
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from aforesaid.model import Level
+
+_ABSOLUTE: Final = "/|[A-Za-z]:/"
+_KEYS: Final = frozenset({"path", "project", "classification"})
+# Where a name can begin or end in a text; letters of other scripts may stand right beside a path.
+_BEGIN: Final = r"(?<![A-Za-z0-9_.-])"
+_END: Final = r"(?![A-Za-z0-9_])"
+_SLASH: Final = "/+"
+_IN_NAME: Final = "[^/\\n]"
+_LONGEST_NAME: Final = 255
+_LONGEST_PATH: Final = 4096
+
+
+class Rule(Struct, frozen=True, kw_only=True):
+    """What stands in a project, or names a path, is at least of a level.
+
+    Attributes:
+        classification: the level.
+        project: a folder, as a glob; sessions that worked in it or below count. None: any session.
+        path: a glob; entries that name such a path count. None: any entry.
+    """
+
+    classification: Level
+    project: str | None = None
+    path: str | None = None
+
+
+def read_rule(found: Mapping[str, object]) -> Rule | None:
+    """The rule that an object of the configuration is, or None if it is none.
+
+    It has a `classification`, at least one of `path` and `project`, and nothing else.
+    """
+    level = next((level for level in LEVELS if level == found.get("classification")), None)
+    if level is None or not _KEYS.issuperset(found) or len(found) < 2:
+        return None
+    globs: dict[str, str] = {}
+    for name in ("project", "path"):
+        if name in found:
+            glob = found[name]
+            if not isinstance(glob, str) or not glob.strip("/\\ ."):
+                return None
+            globs[name] = glob
+    return Rule(classification=level, **globs)
+
+
+class Rules:
+    """The rules that may concern one session.
+
+    Attributes:
+        floor: level of everything in it; `normal` where no rule names its project.
+        unknown: level of a text of which it is not known what it names.
+    """
+
+    def __init__(self, rules: Iterable[Rule], *, project: str | None, home: str | None) -> None:
+        """Compiles the rules for a session.
+
+        Args:
+            rules: all rules.
+            project: folder that the session worked in; one whose folder nobody knows may be in every project.
+            home: what `~` stands for.
+        """
+        self._folder = folder = None if project is None else _plain(project).rstrip("/")
+        own = None if home is None else _plain(home).rstrip("/")
+        here = [rule for rule in rules if rule.project is None or folder is None or _within(folder, rule.project, own)]
+        self.floor: Level = highest("normal", *(rule.classification for rule in here if rule.path is None))
+        named = [(rule.classification, rule.path) for rule in here if rule.path is not None]
+        self.unknown: Level = highest("normal", *(level for level, _ in named))
+        named.sort(key=lambda rule: RANK[rule[0]], reverse=True)
+        self._paths = [
+            (level, *_compile(spelling)) for level, glob in named for spelling in _spellings(glob, folder, own)
+        ]
+
+    @property
+    def by_path(self) -> bool:
+        """Whether there are rules that depend on what a text names."""
+        return bool(self._paths)
+
+    def of(self, texts: Iterable[str]) -> Level:
+        """The highest level of a path that one of the texts names."""
+        plain = [_plain(text) for text in texts] if self._paths else []
+        for level, literal, pattern in self._paths:  # the highest level first
+            if any(literal in text and pattern.search(text) for text in plain):
+                return level
+        return "normal"
+
+    def resolve(self, file: str) -> str:
+        """A path that a tool was given, from the session's folder, without steps up and down."""
+        return normpath(join(self._folder or "", _plain(file)))
+
+
+def _plain(path: str) -> str:
+    return path.replace("\\", "/").lower()
+
+
+def _expand(glob: str, home: str | None) -> str:
+    glob = _plain(glob)
+    return home + glob[1:] if home and (glob == "~" or glob.startswith("~/")) else glob
+
+
+def _within(folder: str, glob: str, home: str | None) -> bool:
+    """Whether a folder is one that the glob names, or below it."""
+    pattern = _expand(glob, home).rstrip("/").removesuffix("/**")
+    begin = "" if re.match(_ABSOLUTE, pattern) else "(?:.*/)?"
+    return re.fullmatch(f"{begin}{_translate(pattern)}(?:/.*)?", folder, re.DOTALL) is not None
+
+
+def _spellings(glob: str, folder: str | None, home: str | None) -> Iterable[str]:
+    """How the paths that a glob names may be written: in full, from the home folder, from the session's folder."""
+    full = _expand(glob, home)
+    yield full
+    if home and full.startswith(home + "/"):
+        yield from (start + full.removeprefix(home) for start in ("~", "$home", "${home}"))
+    if folder and full.startswith(folder + "/"):
+        yield full.removeprefix(folder + "/")
+
+
+def _compile(glob: str) -> tuple[str, re.Pattern[str]]:
+    """A literal that every text with a matching path holds, and the pattern that finds one in a plain text."""
+    end = _SLASH if glob.endswith(("/", "/**")) else _END
+    glob = glob.removesuffix("/**").rstrip("/").removeprefix("./")
+    while glob.startswith("**/"):
+        glob = glob[3:]
+    # What may precede within a name or above it need not be looked for, and looking for it would be slow.
+    begin = "" if glob.startswith("*") else _BEGIN
+    glob = glob.lstrip("*")
+    literal = max(re.split(r"[*?/ ]+|\[[^\]]*\]", glob), key=len)
+    return literal, re.compile(f"{begin}{_translate(glob)}{end}")
+
+
+def _translate(glob: str) -> str:
+    """A glob as a regular expression."""
+    pieces = re.split(r"(\*\*/?|\*|\?|\[!?[^\]/]+\]|/+| )", glob)
+    written: list[str] = []
+    for place, piece in enumerate(pieces):
+        if not place % 2:
+            written.append(re.escape(piece))
+        elif piece.startswith("**"):
+            any_path = f"[^\\n]{{0,{_LONGEST_PATH}}}"
+            written.append(f"(?:{any_path}/)?" if piece.endswith("/") else any_path)
+        elif piece in ("*", "?"):
+            written.append(_IN_NAME + (f"{{0,{_LONGEST_NAME}}}" if piece == "*" else ""))
+        elif piece.startswith("["):
+            written.append(_class(piece))
+        else:
+            written.append("/* " if piece == " " else _SLASH)  # a shell may put a backslash before a blank
+    return "".join(written)
+
+
+def _class(piece: str) -> str:
+    negated = piece.startswith("[!")
+    inner = piece[2 if negated else 1 : -1].replace("\\", "\\\\").replace("^", "\\^")
+    try:
+        re.compile(f"[{inner}]")
+    except re.error:
+        return re.escape(piece)
+    return f"[{'^/' if negated else ''}{inner}]"

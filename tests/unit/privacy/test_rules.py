@@ -1,0 +1,173 @@
+"""Rules by project and by path."""
+
+from __future__ import annotations
+
+from time import perf_counter
+from typing import TYPE_CHECKING
+
+import pytest
+
+from aforesaid.privacy.rules import Rule, Rules, read_rule
+
+if TYPE_CHECKING:
+    from aforesaid.model import Level
+
+HOME = "/home/dev"
+PROJECT = "/home/dev/shop"
+
+
+def rules(*given: Rule, project: str | None = PROJECT, home: str | None = HOME) -> Rules:
+    return Rules(given, project=project, home=home)
+
+
+def path(glob: str, level: Level = "sensitive", project: str | None = None) -> Rule:
+    return Rule(classification=level, path=glob, project=project)
+
+
+@pytest.mark.parametrize(
+    "found",
+    [
+        {"path": "*.pem", "classification": "sensitive"},
+        {"project": "~/acme", "classification": "local-only"},
+        {"project": "~/acme", "path": "docs", "classification": "normal"},
+    ],
+)
+def test_a_rule_names_a_level_and_what_it_is_about(found: dict[str, object]) -> None:
+    rule = read_rule(found)
+    assert rule is not None
+    assert {name: value for name in found if (value := getattr(rule, name))} == found
+
+
+@pytest.mark.parametrize(
+    "found",
+    [
+        {},
+        {"path": "*.pem"},
+        {"classification": "sensitive"},
+        {"path": "*.pem", "classification": "secret"},
+        {"path": "*.pem", "classification": "Sensitive"},
+        {"path": "*.pem", "classification": ["sensitive"]},
+        {"path": ["*.pem"], "classification": "sensitive"},
+        {"path": "", "classification": "sensitive"},
+        {"project": "/", "classification": "sensitive"},
+        {"project": None, "classification": "sensitive"},
+        {"path": "*.pem", "classification": "sensitive", "provider": "x"},
+    ],
+)
+def test_anything_else_is_no_rule(found: dict[str, object]) -> None:
+    assert read_rule(found) is None
+
+
+@pytest.mark.parametrize(
+    ("glob", "texts"),
+    [
+        ("secrets/**", ["secrets/a", "see ./secrets/a.txt.", "/x/secrets/b", "C:\\x\\Secrets\\b", "看secrets/b文件"]),
+        ("secrets/", ["secrets/a", "grep -r x secrets/"]),
+        ("secrets", ["cat secrets", "secrets/deep/er", "`secrets`", "secrets.", "in=secrets,x"]),
+        ("*.pem", ["server.pem", "a/b/server.pem:", "(server.pem)", "ключ.pem", '"x.pem"']),
+        ("**/*.pem", ["server.pem", "a/b/server.pem"]),
+        ("id_*", ["id_rsa", "~/.ssh/id_ed25519.pub"]),
+        ("deploy/*/keys", ["deploy/prod/keys", "deploy/prod/keys/x"]),
+        ("deploy/**/keys", ["deploy/keys", "deploy/a/b/keys/x"]),
+        ("/home/dev/shop/private", ["/home/dev/shop/private/x", "private/x", "~/shop/private/x", "$HOME/shop/private"]),
+        ("~/notes", ["/home/dev/notes/a", "~/notes/a", "${HOME}/notes", "\\home\\dev\\notes"]),
+        ("my docs/**", ["my docs/a", "my\\ docs/a"]),
+        (".env", [".env", "/app/.env", "cat .env | sort"]),
+        (".env.*", [".env.local"]),
+        ("file?.txt", ["file1.txt"]),
+        ("[ab].key", ["a.key", "x/b.key"]),
+        ("[!a].key", ["b.key"]),
+        ("[z-a].key", ["[z-a].key"]),
+        ("*", ["anything"]),
+    ],
+)
+def test_a_text_that_names_a_path_is_raised(glob: str, texts: list[str]) -> None:
+    for text in texts:
+        assert rules(path(glob)).of(["first", text]) == "sensitive", text
+
+
+@pytest.mark.parametrize(
+    ("glob", "texts"),
+    [
+        ("secrets/**", ["secrets", "mysecrets/a", "secrets-old/a", "secret/s"]),
+        ("secrets", ["mysecrets", "secrets2", "secrets_old", "secret"]),
+        ("*.pem", ["server.pem2", "pem", "server.pemx", "a.pe"]),
+        ("id_*", ["android_x", "xid_rsa", "id-rsa"]),
+        ("deploy/*/keys", ["deploy/keys", "deploy/a/b/keys"]),
+        ("/home/dev/shop/private", ["shopprivate/x", "other/home"]),
+        (".env", ["x.env", "process.env", "environment"]),
+        ("file?.txt", ["file.txt", "file12.txt", "file/.txt"]),
+        ("[!a].key", ["a.key"]),
+        ("a.b", ["axb"]),
+    ],
+)
+def test_a_text_that_names_another_path_is_not(glob: str, texts: list[str]) -> None:
+    for text in texts:
+        assert rules(path(glob)).of([text]) == "normal", text
+
+
+def test_the_highest_rule_counts_whatever_their_order() -> None:
+    found = rules(path("a.txt", "internal"), path("*.txt", "local-only"), path("b.txt", "sensitive"))
+    assert found.of(["a.txt"]) == "local-only"
+    assert rules(path("a.txt", "internal"), path("b.txt", "sensitive")).of(["b.txt", "a.txt"]) == "sensitive"
+    assert rules(path("a.txt", "internal"), path("b.txt", "sensitive")).of(["a.txt"]) == "internal"
+    assert found.unknown == "local-only"
+    assert rules().unknown == "normal"
+
+
+@pytest.mark.parametrize(
+    ("glob", "within"),
+    [
+        ("/home/dev/shop", True),
+        ("/home/dev/shop/", True),
+        ("/home/dev/shop/**", True),
+        ("/home/dev", True),
+        ("~/shop", True),
+        ("~", True),
+        ("~/s*", True),
+        ("shop", True),
+        ("\\Home\\Dev\\Shop", True),
+        ("/home/dev/sho", False),
+        ("/home/dev/shop/src", False),
+        ("/home/*/other", False),
+        ("hop", False),
+    ],
+)
+def test_a_project_is_its_folder_and_all_below(glob: str, within: bool) -> None:
+    rule = Rule(classification="sensitive", project=glob)
+    assert rules(rule).floor == ("sensitive" if within else "normal")
+    assert rules(rule, project="/HOME/dev/shop/").floor == ("sensitive" if within else "normal")
+
+
+def test_a_session_whose_folder_nobody_knows_may_be_in_every_project() -> None:
+    rule = Rule(classification="sensitive", project="/somewhere/else")
+    assert rules(rule).floor == "normal"
+    assert rules(rule, project=None).floor == "sensitive"
+
+
+def test_a_rule_by_project_and_path_needs_both() -> None:
+    here, there = path("*.pem", project="~/shop"), path("*.pem", project="~/other")
+    assert (rules(here).of(["a.pem"]), rules(here).floor) == ("sensitive", "normal")
+    assert rules(there).of(["a.pem"]) == "normal"
+    assert rules(there).by_path is False
+    assert rules(here).by_path is True
+
+
+def test_a_windows_project() -> None:
+    rule = Rule(classification="sensitive", project="C:\\Users\\dev\\shop")
+    assert rules(rule, project="c:\\users\\dev\\Shop\\src").floor == "sensitive"
+    assert rules(rule, project="d:\\users\\dev\\shop").floor == "normal"
+
+
+def test_files_are_resolved_from_the_folder_of_the_session() -> None:
+    assert rules().resolve("../other/./x") == "/home/dev/other/x"
+    assert rules().resolve("/etc/x") == "/etc/x"
+    assert rules(project=None).resolve("a/../b") == "b"
+
+
+def test_a_long_line_of_near_misses_takes_no_time() -> None:
+    text = "id_ a.pe secrets- deploy/ " * 40_000
+    found = rules(path("*.pem"), path("id_*.key"), path("deploy/**/keys"), path("secrets/**"))
+    started = perf_counter()
+    assert found.of([text]) == "normal"
+    assert perf_counter() - started < 20
