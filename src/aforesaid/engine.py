@@ -102,6 +102,11 @@ class Engine:
         return self._opened
 
     @property
+    def _redacting(self) -> bool:
+        """Whether secrets are replaced in what is stored."""
+        return self.config.boolean("privacy.redactIndex")
+
+    @property
     def warnings(self) -> tuple[str, ...]:
         """What was wrong with the configuration, a line each."""
         return self.config.warnings
@@ -129,7 +134,8 @@ class Engine:
         """
         from aforesaid.indexing import sync_all  # late: retrieval of an unchanged session needs none of it
 
-        return sync_all(self._store, list(_discover(paths, host, lenient=lenient)), rebuild=rebuild, progress=progress)
+        found = list(_discover(paths, host, lenient=lenient))
+        return sync_all(self._store, found, rebuild=rebuild, redacting=self._redacting, progress=progress)
 
     def retrieve(
         self,
@@ -356,7 +362,7 @@ class Engine:
         from aforesaid.indexing import sync_all  # late: see `index`
 
         files = [(_reader(known.header.host), known.file) for known in chosen]
-        return sync_all(self._store, files, rebuild=True, progress=progress)
+        return sync_all(self._store, files, rebuild=True, redacting=self._redacting, progress=progress)
 
     def close(self) -> None:
         """Gives back the store's files."""
@@ -403,7 +409,7 @@ class Engine:
         from aforesaid.indexing import sync  # late: nothing before the first SQL needs it
 
         reader = _reader(known.header.host) if known else self._reader_of(file)
-        report = sync(self._store, reader, file)
+        report = sync(self._store, reader, file, redacting=self._redacting)
         if report.session is None:
             raise SourceUnreadable(f"{file} could not be read", "check the file")
         return report.session, ()

@@ -92,6 +92,7 @@ class Entry(Struct, frozen=True, kw_only=True):
         compaction: set on compactions.
         edit: set on context edits.
         fallback: id of the entry to hang on where `parent` is not in the session; None leaves it to indexing.
+        redacted: replacements that were made in `parts` on the way to the store.
     """
 
     id: str
@@ -111,6 +112,7 @@ class Entry(Struct, frozen=True, kw_only=True):
     compaction: Compaction | None = None
     edit: Edit | None = None
     fallback: str | None = None
+    redacted: int = 0
 
     @property
     def text(self) -> str:
@@ -176,6 +178,7 @@ class Checkpoint(Struct, frozen=True, kw_only=True):
         state: the reader's own state, opaque to everyone else (JSON text).
         leaf: id of the entry that the session ends with, where that need not be the last one in the file (hosts that
             write subagents and side results between); None: the last one.
+        redaction: version of the rules by which secrets were replaced in what is stored; 0 where none were.
     """
 
     offset: int = 0
@@ -188,6 +191,7 @@ class Checkpoint(Struct, frozen=True, kw_only=True):
     parser: int = 0
     state: str = ""
     leaf: str | None = None
+    redaction: int = 0
 
 
 class Session(Struct, frozen=True, kw_only=True):

@@ -217,6 +217,10 @@ def _hide_visible(snapshot: Snapshot, ranked: Sequence[Ranked], branch: Branch, 
     """Leaves out rows whose (normalised) text the model sees in another entry, or has just been sent."""
     wanted = {row.candidate.entry.digest for row in ranked}
     visible = snapshot.digests(tuple(wanted), branch.context) | {digest(request)}
+    if any(row.candidate.entry.redacted for row in ranked):
+        from aforesaid.privacy.secrets import redact  # late: few sessions hold a secret
+
+        visible |= {digest(redact(request).text)}
     return tuple(row for row in ranked if row.candidate.entry.digest not in visible)
 
 

@@ -265,4 +265,5 @@ def _stored(row: int, entry: Entry) -> StoredEntry:
         files=entry.files,
         automatic=entry.automatic,
         request=entry.request,
+        redacted=entry.redacted,
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import shutil
 from typing import TYPE_CHECKING
@@ -9,13 +10,15 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 from tests.fakes.reader import PlainReading, PlainTranscripts
 from tests.fakes.store import FakeStore
 
 from aforesaid.errors import PathMissing, SourceUnreadable, StoreCorrupt, StoreFull
 from aforesaid.indexing import intake, sync, sync_all
+from aforesaid.language.secret_formats import VERSION
 from aforesaid.lineage import trace
-from aforesaid.model import Checkpoint
+from aforesaid.model import Checkpoint, Entry, Source
 from aforesaid.storage.sqlite import open_store
 
 if TYPE_CHECKING:
@@ -23,7 +26,7 @@ if TYPE_CHECKING:
     from pathlib import Path
     from typing import BinaryIO
 
-    from aforesaid.model import Entry, Flaw, SyncReport
+    from aforesaid.model import Flaw, SyncReport
     from aforesaid.ports import StorePort
 
 READER = PlainTranscripts()
@@ -549,3 +552,79 @@ def test_failures_of_the_store_pass_through(file: Path) -> None:
     write(file, *LINES)
     with pytest.raises(StoreFull):
         run(Full(), file)
+
+
+# --- secrets --------------------------------------------------------------------------------------------------------
+
+SECRET = "hunt" + "er2-and&9-More"
+
+
+def texts(store: StorePort, file: Path) -> list[str]:
+    session = store.by_file(str(file))
+    assert session is not None
+    with store.read(session.key) as snapshot:
+        return [entry.text for entry in snapshot.entries(range(1, session.entries + 1))]
+
+
+def test_secrets_are_replaced_before_anything_is_stored(store: StorePort, file: Path) -> None:
+    write(file, "#s\t", f"a\t-\tpassword={SECRET}\tsecond part", "b\ta\tnothing to hide")
+    run(store, file)
+    assert texts(store, file) == ["password=[redacted:password:16+]\nsecond part", "nothing to hide"]
+    session = store.by_file(str(file))
+    assert session is not None
+    with store.read(session.key) as snapshot:
+        first, second = snapshot.entries([1, 2])
+    assert (first.redacted, second.redacted) == (1, 0)
+    assert first.parts == (len("password=[redacted:password:16+]"), len("second part"))
+    line = file.read_bytes().split(b"\n")[1]
+    assert first.source.sha256 == hashlib.sha256(line).digest()
+
+
+def test_what_is_kept_beside_the_text_is_redacted_too() -> None:
+    entry = Entry(
+        id="a",
+        parent=None,
+        kind="label",
+        role="custom",
+        timestamp=None,
+        parts=(),
+        source=Source(line=1, offset=0, length=1, sha256=bytes(32)),
+        tools=("bash",),
+        calls=("call_" + "0123456789abcdefABCDEF",),
+        files=(f"/tmp/token={SECRET}",),
+        label=f"the password is {SECRET}",
+    )
+    done = intake.clear(entry)
+    assert done.label == "the password is [redacted:password:16+]"
+    assert done.files == ("/tmp/token=[redacted:token:16+]",)
+    assert (done.tools, done.calls, done.redacted) == (entry.tools, entry.calls, 0)
+    clean = replace(entry, files=(), label="a name")
+    assert intake.clear(clean) is clean
+
+
+@pytest.mark.parametrize("first", [True, False])
+def test_a_change_of_the_option_reads_the_session_anew(store: StorePort, file: Path, first: bool) -> None:
+    write(file, "#s\t", f"a\t-\tpassword={SECRET}")
+    run(store, file, redacting=first)
+    assert (SECRET in texts(store, file)[0]) is not first
+    assert run(store, file, redacting=first).status == "unchanged"
+    assert run(store, file, redacting=not first).status == "rebuilt"
+    assert (SECRET in texts(store, file)[0]) is first
+
+
+def test_a_change_of_the_rules_reads_the_session_anew(
+    store: StorePort, file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(file, "#s\t", f"a\t-\tpassword={SECRET}")
+    run(store, file)
+    monkeypatch.setattr("aforesaid.indexing.VERSION", VERSION + 1)
+    assert run(store, file).status == "rebuilt"
+    assert run(store, file).status == "unchanged"
+
+
+def test_what_is_appended_later_is_redacted_as_well(store: StorePort, file: Path) -> None:
+    write(file, *LINES)
+    run(store, file)
+    append(file, f"d\tc\tsecret: {SECRET}x7Q")
+    assert run(store, file).status == "updated"
+    assert texts(store, file)[-1] == "secret: [redacted:secret:16+]"

@@ -249,7 +249,7 @@ _PRIVACY = (
         meaning="classes that a named remote provider gets instead",
     ),
     _switch("privacy.redactSecrets", True, "replace secrets in what is handed out", later=True),
-    _switch("privacy.redactIndex", True, "replace secrets in what is stored", later=True),
+    _switch("privacy.redactIndex", True, "replace secrets in what is stored"),
     Option(
         key="privacy.rules", kind="rules", default=(), choices=CLASSIFICATIONS,
         meaning="rules that raise the class of text by project and path",

@@ -21,6 +21,7 @@ from msgspec.structs import replace
 from aforesaid.errors import AforesaidError, PathMissing, SourceUnreadable, StoreCorrupt
 from aforesaid.indexing.changes import compare, continues, samples
 from aforesaid.indexing.intake import NOT_READ, Copies, Intake, Thread
+from aforesaid.language.secret_formats import VERSION
 from aforesaid.model import Entry, IndexReport, Session, SyncReport
 
 if TYPE_CHECKING:
@@ -38,7 +39,13 @@ KEPT_FLAWS = 1000
 
 
 def sync(
-    store: StorePort, reader: TranscriptPort, file: str, *, rebuild: bool = False, progress: Progress | None = None
+    store: StorePort,
+    reader: TranscriptPort,
+    file: str,
+    *,
+    rebuild: bool = False,
+    redacting: bool = True,
+    progress: Progress | None = None,
 ) -> SyncReport:
     """Brings one session up to date with its transcript.
 
@@ -47,6 +54,8 @@ def sync(
         reader: the reader of the host that wrote the file.
         file: the transcript.
         rebuild: read it from its beginning, whatever is stored.
+        redacting: replace secrets in what is stored (`privacy.redactIndex`). A session that was stored otherwise, or by
+            other rules, is read anew.
         progress: called with bytes done and bytes in all.
 
     Returns:
@@ -60,11 +69,12 @@ def sync(
     """
     file = os.path.abspath(file)
     with _opened(file) as source:
-        task = _Task(store=store, reader=reader, file=file, source=source, progress=progress)
+        redaction = VERSION if redacting else 0
+        task = _Task(store=store, reader=reader, file=file, source=source, redaction=redaction, progress=progress)
         try:
             if not rebuild:
                 known = store.by_file(file)
-                if known is not None and compare(store, known, reader, source) == "same":
+                if known is not None and compare(store, known, reader, source, redaction=redaction) == "same":
                     return SyncReport(file=file, status="unchanged", session=known)
             return _write(task, rebuild=rebuild)
         except StoreCorrupt as error:
@@ -79,6 +89,7 @@ def sync_all(
     files: Sequence[tuple[TranscriptPort, str]],
     *,
     rebuild: bool = False,
+    redacting: bool = True,
     progress: Progress | None = None,
 ) -> IndexReport:
     """Brings many sessions up to date; one that fails does not keep the others from it.
@@ -87,6 +98,7 @@ def sync_all(
         store: where the sessions are kept.
         files: transcripts with their readers.
         rebuild: read them from their beginning, whatever is stored.
+        redacting: replace secrets in what is stored.
         progress: called with bytes done and bytes in all.
     """
     started = perf_counter()
@@ -99,7 +111,7 @@ def sync_all(
         if progress is not None:
             step = _shifted(progress, done, total)
         try:
-            reports.append(sync(store, reader, file, rebuild=rebuild, progress=step))
+            reports.append(sync(store, reader, file, rebuild=rebuild, redacting=redacting, progress=step))
         except AforesaidError as error:
             reports.append(SyncReport(file=file, status="failed", error_code=error.code, error=str(error)))
         done += size
@@ -138,6 +150,7 @@ class _Task(Struct, frozen=True, kw_only=True):
     reader: TranscriptPort
     file: str
     source: BinaryIO
+    redaction: int
     progress: Progress | None
 
 
@@ -147,7 +160,9 @@ def _write(task: _Task, *, rebuild: bool) -> SyncReport:
         known = writer.session
         change: Change = "new"
         if known is not None:
-            change = "rebuild" if rebuild else compare(task.store, known, task.reader, task.source)
+            change = (
+                "rebuild" if rebuild else compare(task.store, known, task.reader, task.source, redaction=task.redaction)
+            )
         if change == "same":
             return SyncReport(file=task.file, status="unchanged", session=known)
         removed = writer.clear() if change == "rebuild" else 0
@@ -173,7 +188,7 @@ def _read(task: _Task, writer: SessionWriter, since: Session | None) -> tuple[In
     if since is not None:
         thread, state = Thread.restore(since.checkpoint.state)
         point = replace(since.checkpoint, state=state)
-    intake = Intake(writer, thread, lambda: _ids(reader, file, point))
+    intake = Intake(writer, thread, lambda: _ids(reader, file, point), redacting=task.redaction > 0)
     copies = Copies(task.store, file)
     reading = reader.read(source, file, point)
     for item in reading:
@@ -198,6 +213,7 @@ def _read(task: _Task, writer: SessionWriter, since: Session | None) -> tuple[In
         inode=status.st_ino,
         parser=reader.parser,
         state=thread.save(end.state),
+        redaction=task.redaction,
     )
     session = Session(
         key="",

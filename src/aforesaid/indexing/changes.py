@@ -26,10 +26,14 @@ _PROOF_ROWS = 500
 """Entries that are compared with the file at a time."""
 
 
-def compare(store: StorePort, known: Session, reader: TranscriptPort, source: BinaryIO) -> Change:
-    """What happened to a file since it was read."""
+def compare(
+    store: StorePort, known: Session, reader: TranscriptPort, source: BinaryIO, *, redaction: int = 0
+) -> Change:
+    """What happened to a file since it was read; one that was stored by other rules for secrets is read anew."""
     point = known.checkpoint
-    if point.parser != reader.parser or known.header.host != reader.host or not continues(source, point):
+    if (point.parser, point.redaction) != (reader.parser, redaction):
+        return "rebuild"
+    if known.header.host != reader.host or not continues(source, point):
         return "rebuild"
     status = os.fstat(source.fileno())
     if status.st_ino == point.inode:

@@ -68,14 +68,18 @@ class Intake:
         added: rows that were made.
     """
 
-    def __init__(self, writer: SessionWriter, thread: Thread, ahead: Callable[[], frozenset[str]]) -> None:
+    def __init__(
+        self, writer: SessionWriter, thread: Thread, ahead: Callable[[], frozenset[str]], *, redacting: bool = False
+    ) -> None:
         """Begins where an earlier sync ended.
 
         Args:
             writer: takes the batches.
             thread: what the first entry may hang on.
             ahead: gives all ids of the part that is being read; asked at most once, if a parent is missing.
+            redacting: whether secrets are replaced in what is stored.
         """
+        self._redacting = redacting
         self._writer = writer
         self._thread = thread
         self._read_ahead = ahead
@@ -124,7 +128,7 @@ class Intake:
             self._thread.last = entry.id
             if entry.kind != "gap":
                 self._thread.leaf = entry.id
-        self._writer.append(placed)
+        self._writer.append(list(map(clear, placed)) if self._redacting else placed)
         self.added += len(placed)
         self._items, self._entries, self._bytes = [], 0, 0
         return tuple(placed)
@@ -170,6 +174,23 @@ class Intake:
         if self._ahead is None:
             self._ahead = self._read_ahead()
         return parent in self._ahead
+
+
+def clear(entry: Entry) -> Entry:
+    """The entry without the secrets of its text and of what is kept beside it; ids stay, they are never shown."""
+    if not (entry.parts or entry.files or entry.label):
+        return entry
+    from aforesaid.privacy.secrets import redact  # late: a session that did not change needs none of its patterns
+
+    parts = [redact(text) for text in entry.parts]
+    files = tuple([redact(file).text for file in entry.files])
+    tools = tuple([redact(tool).text for tool in entry.tools])
+    label = redact(entry.label).text if entry.label else entry.label
+    count = sum(part.count for part in parts)
+    if not count and (files, tools, label) == (entry.files, entry.tools, entry.label):
+        return entry
+    kept = tuple([part.text for part in parts])
+    return replace(entry, parts=kept, tools=tools, files=files, label=label, redacted=count)
 
 
 def _entry_of(item: Entry | Flaw) -> Entry | None:

@@ -55,7 +55,7 @@ _LAST_RUN = "SELECT first, last, parent FROM run ORDER BY first DESC LIMIT 1"
 _ROW = "SELECT row FROM entry WHERE id = ?"
 _ADD_ENTRY = (
     "INSERT INTO entry(row, id, kind, role, flags, timestamp, line, offset, length, sha256, tokens, redacted, extra,"
-    " parts, text) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, ?, ?, ?)"
+    " parts, text) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 )
 _ADD_TEXT = "INSERT INTO search(rowid, body, parts) VALUES (?, ?, ?)"
 _ADD_DIGEST = "INSERT INTO digest(row, digest) VALUES (?, ?)"
@@ -247,6 +247,7 @@ def _derive(row: int, entry: Entry, fed: list[Bound]) -> Bound:
         entry.source.length,
         entry.source.sha256,
         estimate(text) if text else 0,
+        entry.redacted,
         None if extra == _NOTHING else pack_extra(extra),
         None if len(entry.parts) <= 1 else pack_lengths(tuple(map(len, entry.parts))),
         data if entry.parts else None,

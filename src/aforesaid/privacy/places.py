@@ -1,0 +1,371 @@
+"""Floor 4, below `secrets`: where the value of a telling name stands, in code, configuration, commands and sentences.
+
+Each function is tried at one place of a text and gives the stretches that are secrets there. Pure. All patterns are
+anchored and bounded, so that a text of nothing but names takes linear time.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from aforesaid.language import secret_names as words
+from aforesaid.language.secret_formats import WEBHOOKS
+from aforesaid.privacy.names import is_flag
+from aforesaid.privacy.values import LONGEST, in_prose, is_random, is_secret
+
+if TYPE_CHECKING:
+    from aforesaid.privacy.names import NameKind
+
+
+class Place(NamedTuple):
+    """A stretch of a text and what it is."""
+
+    start: int
+    end: int
+    kind: str
+
+
+_KINDS: Final = {"weak-key": "key", "auth": "credential", "bearer": "token", "session": "cookie"}
+
+_QUOTE: Final = r"\\{0,7}[\"'`]|&quot;|&[#]34;|%22|[“‘«]"
+_CLOSED_BY: Final = {"“": "”", "‘": "’", "«": "»"}
+_SEPARATOR: Final = re.compile(
+    rf"""(?P<closed>(?:{_QUOTE})?)\]?\)?(?:\[\])?
+    (?:
+      (?P<pair>[,\s]{{1,40}}(?:{_QUOTE})?value(?:{_QUOTE})?\s{{0,4}}[:=]\s{{0,4}}(?={_QUOTE})
+        |\s{{1,20}}value:[ ]{{1,4}}|[ ]{{1,4}}value=(?={_QUOTE}))
+    | (?P<typed>\??[ ]?:[ ]{{0,2}}[&\w<>\[\]|.'() ]{{1,40}}?[ ]?=(?!=)[ \t]{{0,4}}(?={_QUOTE}))
+    | (?P<tag>>)
+    | (?P<cell>[ \t]{{0,20}}\|[ \t]{{1,20}}(?!\|))
+    | [ \t]{{0,20}}(?P<sign>={{1,3}}>?|!==?|:{{1,2}}=?|:-|=~|->|\?\?|\|\||%3D|→|：|＝)(?P<gap>[ \t]{{0,8}})
+    | (?P<comma>,[ \t]{{0,4}}(?={_QUOTE}))
+    | (?P<blank>[ \t]{{1,8}}|\((?={_QUOTE}))
+    )""",
+    re.VERBOSE,
+)
+_OPENING: Final = re.compile(rf"(?:[rbfuBRFU@$L]{{1,2}})?(?P<quote>{_QUOTE})")
+_SCHEME: Final = re.compile(
+    r"(?i:(?:bearer|basic|token|apikey|api-key|key|digest|negotiate|sso-key|ssws|splunk|bot|hawk|jwt)[ \t]{1,4}"
+    r"|token token=\"?)"
+)
+_BARE: Final = re.compile(r"[^\s\"'`<>“”‘’«»]{1,256}")
+_MORE: Final = re.compile(r"[\w+/=.~-]{0,4096}", re.ASCII)
+_ENDS: Final = re.compile(r"[,;&|](?=\s|$|[,;&|\])}]|[\w -]{1,30}[=:])|[(){}\[\]\\]|%26|%22|&quot;|&amp;")
+_ENDS_WHOLE: Final = re.compile(r"[,;&](?=[\w -]{1,30}=)|[;&\\]$|\\[nrt]|%26|&amp;|&&|;;")
+_TRAILING: Final = ".,;:!?)]}>*_"
+
+_HEAD_BEFORE: Final = re.compile(
+    r"(?i)(?:api|access|secret|private|auth|account|licen[cs]e|encryption|signing|master|service|shared|deploy|webhook|ssh|client|admin"
+    r"|subscription|storage|app|application|root)[ ]$"
+)
+_BEHIND_CHIAVE: Final = re.compile(
+    r"(?i)(?:[ ](?:api|segreta|privata|di[ ](?:accesso|licenza|cifratura|servizio)|d'accesso|ssh|master)){1,3}"
+)
+_BEHIND_CODICE: Final = re.compile(r"(?i)[ ](?:di[ ](?:accesso|sicurezza|sblocco)|segreto|d'accesso)")
+_TOLD: Final = re.compile(
+    r"""(?:[ ][\w'’/().@-]{1,24}){0,6}?[ ]?
+    (?P<told>[ ](?:is|was|are|be|to|as|è|era|sarà|sono|lautet|ist|est|es|é|becomes|diventa)
+        (?:[ ](?:now|still|set[ ]to|currently|ora|adesso|sempre|just))?[: ]
+      |[ ]?[:=：→]|[ ]?->|[ ]?=>)[ ]?""",
+    re.VERBOSE | re.IGNORECASE,
+)
+_DIGIT: Final = re.compile(r"[^0-9\n]{0,300}[0-9]")
+_WORD: Final = re.compile(r"(?P<mark>[\"'`“‘«*]{0,3})(?P<word>[^\s\"`“”‘’«»]{4,256})")
+
+
+def after_name(kind: str, text: str, start: int, end: int) -> tuple[Place, ...]:
+    """The secret beside a telling name that stands from `start` to `end`."""
+    name = text[start:end]
+    if kind == "cookie":
+        return _cookies(name, text, end)
+    if kind == "weak-key":
+        kind, end = _key(name, text, start, end)
+    if name == "codice":
+        found = _BEHIND_CODICE.match(text, end)
+        if found is None:
+            return ()
+        kind, end = "password", found.end()
+    if name.startswith("PuTTY-User-Key-File"):
+        return _putty(text, end)
+    separator = _SEPARATOR.match(text, end)
+    places: tuple[Place, ...] = ()
+    if separator is not None:
+        places = _separated(kind, text, start, separator)  # type: ignore[arg-type]
+    if not places and name.lower() != "pass" and kind in ("password", "secret", "token", "key"):
+        places = _told(kind, text, end)  # type: ignore[arg-type]
+    return places
+
+
+def _key(name: str, text: str, start: int, end: int) -> tuple[str, int]:
+    """A bare `key` may be one by the words beside it: "API key", "chiave segreta"."""
+    lower = name.lower()
+    if lower.startswith("chiav"):
+        found = _BEHIND_CHIAVE.match(text, end)
+        if found is not None:
+            return "key", found.end()
+    elif lower == "key" and _HEAD_BEFORE.search(text, max(0, start - 16), start):
+        return "key", end
+    return "weak-key", end
+
+
+def _separated(kind: NameKind, text: str, start: int, separator: re.Match[str]) -> tuple[Place, ...]:
+    """The value behind a sign that separates it from its name."""
+    at = separator.end()
+    flag = is_flag(text[start : separator.start()])
+    sign = separator["sign"]
+    if kind == "signature" and (sign not in ("=", "%3D") or text[start - 1 : start] not in ("?", "&")):
+        return ()
+    opening = _OPENING.match(text, at)
+    if opening is not None and not (separator["blank"] and text[start : separator.start()].lower() == "pass"):
+        places = _quoted(kind, text, opening)
+        if separator["comma"] is not None:  # a list of names stands there more often than a value
+            return tuple(place for place in places if any(map(str.isdigit, text[place.start : place.end])))
+        return places
+    if separator["comma"] is not None or separator["typed"] is not None:
+        return ()
+    if separator["blank"] is not None and not (flag or _stands_alone(kind, text, start)):
+        return ()
+    if sign in ("==", "===", "!=", "!==", "||", "??", "=~", "::", "->"):
+        return ()
+    return _bare(
+        kind, text, at, plain=flag or _is_plain(text, start, separator), wide=sign == "=" and not separator["gap"]
+    )
+
+
+def _stands_alone(kind: str, text: str, start: int) -> bool:
+    """Whether `password VALUE` is a line of a configuration: of `.netrc`, of a router."""
+    before = text[max(0, start - 80) : start]
+    line = before.rpartition("\n")[2]
+    return kind == "password" and (not line.strip() or re.search(r"\blogin[ \t]+\S+[ \t]+$", line) is not None)
+
+
+def _is_plain(text: str, start: int, separator: re.Match[str]) -> bool:
+    """Whether the value is taken as it stands: an assignment of a shell or an `.env` file, a header, XML, a cell."""
+    if separator["tag"] is not None:
+        return True
+    name = text[start : separator.start()]
+    if separator["gap"]:
+        return separator["sign"] == ":" and name[:2] in ("X-", "x-")
+    return separator["sign"] == "=" and (name.isupper() or text[start - 1 : start] in ("?", "&", ";", "-", "."))
+
+
+def _quoted(kind: NameKind, text: str, opening: re.Match[str]) -> tuple[Place, ...]:
+    quote, at = opening["quote"], opening.end()
+    close = _CLOSED_BY.get(quote, quote)
+    if text.startswith(quote * 2, at) and len(quote) == 1:
+        at += 2  # a text in three quotes
+        close = quote * 3
+    end = text.find(close, at, at + LONGEST)
+    while end > at and close == quote and quote[0] != "\\" and text[end - 1] == "\\":
+        end = text.find(close, end + 1, at + LONGEST)
+    line = text.find("\n", at, at + LONGEST)
+    if end < 0 or (0 <= line < end and len(close) < 3):
+        return ()
+    return _judged(kind, text, at, end, quoted=True, plain=True)
+
+
+def _bare(kind: NameKind, text: str, at: int, *, plain: bool, wide: bool) -> tuple[Place, ...]:
+    """A value without quotes: up to a blank, or to what ends a value in code, logs and addresses."""
+    scheme = _SCHEME.match(text, at) if kind in ("auth", "token", "key") else None
+    if scheme is not None:
+        at = scheme.end()
+    found = _BARE.match(text, at)
+    if found is None:
+        return ()
+    end = found.end()
+    cut = (_ENDS_WHOLE if plain and wide else _ENDS).search(text, at, end)
+    if cut is not None:
+        if text[cut.start()] == "(" and text[at : cut.start()].replace(".", "").replace("_", "").isalnum():
+            return ()  # a call
+        end = cut.start()
+    while end > at and text[end - 1] in ".,;:":
+        end -= 1
+    places = _judged(kind, text, at, end, quoted=False, plain=plain)
+    if places and cut is None and end == found.end():
+        more = _MORE.match(text, end)
+        return (places[0]._replace(end=more.end() if more else end),)
+    return places
+
+
+def _judged(kind: NameKind, text: str, start: int, end: int, *, quoted: bool, plain: bool) -> tuple[Place, ...]:
+    scheme = _SCHEME.match(text, start, end)
+    if scheme is not None and kind in ("auth", "token", "key", "secret"):
+        start = scheme.end()
+        if kind == "auth" and scheme.group().lower().startswith("basic"):
+            return (Place(start, end, "basic-credentials"),) if _is_basic(text[start:end]) else ()
+    value = text[start:end]
+    if kind == "auth" and _is_basic(value):
+        return (Place(start, end, "basic-credentials"),)
+    if is_secret(kind, value, quoted=quoted, plain=plain):
+        return (Place(start, end, _KINDS.get(kind, kind)),)
+    return ()
+
+
+def _told(kind: NameKind, text: str, end: int) -> tuple[Place, ...]:
+    """The secret that a sentence tells: "the password of the staging database is …"."""
+    if _DIGIT.match(text, end) is None:
+        return ()
+    at = end + 1 if text[end : end + 1] in ('"', "'", "`", "*", "”", "»") else end
+    told = _TOLD.match(text, at, at + 200)
+    for begin, said in ((told.end(), True), (at + 1, False)) if told else ((at + 1, False),):
+        if not said and text[at : at + 1] != " ":
+            continue
+        found = _WORD.match(text, begin)
+        if found is None:
+            continue
+        first, word = found.start("word"), found["word"].rstrip(_TRAILING + "'")
+        if in_prose(kind, word, marked=bool(found["mark"]), told=said):
+            return (Place(first, first + len(word), _KINDS.get(kind, kind)),)
+    return ()
+
+
+def after_bearer(text: str, end: int) -> tuple[Place, ...]:
+    """The token behind the word `Bearer`."""
+    found = re.compile(r"[ \t]{1,4}([\w+/=.~-]{8,2048})", re.ASCII).match(text, end)
+    if found is None:
+        return after_name("token", text, end, end)
+    start, stop = found.span(1)
+    while text[stop - 1] == ".":
+        stop -= 1
+    value = text[start:stop]
+    return (Place(start, stop, "token"),) if is_secret("bearer", value, quoted=False, plain=True) else ()
+
+
+_COOKIE: Final = re.compile(r"([\w.$-]{1,64})=([^\s;,\"'`\\]{8,1024})")
+_COOKIE_SIGN: Final = re.compile(rf"(?:{_QUOTE})?\]?[ \t]{{0,4}}[:=,][ \t]{{0,4}}(?:{_QUOTE})?")
+
+
+def _cookies(name: str, text: str, end: int) -> tuple[Place, ...]:
+    """The values of a cookie header; of `Set-Cookie` the first one only, the others are attributes."""
+    sign = _COOKIE_SIGN.match(text, end)
+    if sign is None:
+        return ()
+    at, places = sign.end(), []
+    for _ in range(1 if name.lower().startswith("set") else 30):
+        pair = _COOKIE.match(text, at)
+        if pair is None:
+            skipped = re.compile(r"[\w.$-]{1,64}=[^\s;,\"'`]{0,7};[ ]?").match(text, at)
+            if skipped is None:
+                break
+            at = skipped.end()
+            continue
+        value = pair[2]
+        if pair[1].lower() not in words.NO_COOKIES and len(value) >= 10 and any(map(str.isdigit, value)):
+            places.append(Place(pair.start(2), pair.end(2), "cookie"))
+        at = pair.end()
+        if not text.startswith(";", at):
+            break
+        at += 2 if text.startswith("; ", at) else 1
+    return tuple(places)
+
+
+def _is_basic(value: str) -> bool:
+    """Whether a value is base64 of a name, a colon and a password."""
+    if len(value) < 8 or not re.fullmatch(r"[A-Za-z0-9+/]{8,400}={0,2}", value):
+        return False
+    from base64 import b64decode  # late: few texts hold any
+
+    try:
+        user, colon, password = b64decode(value + "=" * (-len(value) % 4)).partition(b":")
+    except ValueError:
+        return False
+    return bool(colon and password and user.isascii() and user.decode("ascii", "replace").isprintable())
+
+
+_USER_INFO: Final = re.compile(r"([^\s/@:\"'<>`?#]{0,128}):([^\s/\"'<>`]{1,256})@(?=[\w.\[%-])")
+_TOKEN_USER: Final = re.compile(r"([\w~.%-]{20,256})@(?=[\w.])", re.ASCII)
+_WEBHOOKS: Final = re.compile("|".join(f"(?:{pattern})" for _, pattern in WEBHOOKS), re.ASCII)
+
+
+def after_scheme(text: str, _: int, behind: int) -> tuple[Place, ...]:
+    """The password in an address, or the part of a webhook's address that makes it one; `behind` is behind `://`."""
+    found = _USER_INFO.match(text, behind)
+    if found is not None:
+        user, password = found.groups()
+        if user == password or not is_secret("password", password, quoted=True, plain=True):
+            if not is_secret("token", user, quoted=True, plain=True) or password not in ("x-oauth-basic", "x", ""):
+                return ()
+            return (Place(found.start(1), found.end(1), "url-password"),)
+        return (Place(found.start(2), found.end(2), "url-password"),)
+    token = _TOKEN_USER.match(text, behind)
+    if token is not None:
+        good = is_secret("token", token[1], quoted=True, plain=True)
+        return (Place(token.start(1), token.end(1), "url-password"),) if good else ()
+    hook = _WEBHOOKS.match(text, behind)
+    if hook is not None and hook.lastindex is not None:
+        start, end = hook.span(hook.lastindex)
+        return (Place(start, end, WEBHOOKS[hook.lastindex - 1][0]),) if is_random(text[start:end][-24:]) else ()
+    return ()
+
+
+_COMMAND: Final = re.compile(
+    r"(?P<name>curl|mysql\w{0,8}|redis-cli|login)\b(?P<rest>[^\n]{1,400})",
+    re.IGNORECASE,
+)
+_OPTIONS: Final = {
+    "curl": re.compile(r"[ ](?:-u|--user|-U|--proxy-user)[ =]?\\?[\"']?[^\s:\"']{1,64}:(?P<value>[^\s\"'\\]{4,256})"),
+    "mysql": re.compile(r"[ ]-p\\?[\"']?(?P<value>[^\s\"'\\-][^\s\"'\\]{3,256})"),
+    "redis-cli": re.compile(r"[ ]-a[ ]\\?[\"']?(?P<value>[^\s\"'\\-][^\s\"'\\]{3,256})"),
+    "login": re.compile(r"[ ]-p[ =]?\\?[\"']?(?P<value>[^\s\"'\\-][^\s\"'\\]{3,256})"),
+}
+
+
+def after_command(text: str, at: int, _: int) -> tuple[Place, ...]:
+    """The password that a command takes with a letter: `curl -u name:…`, `mysql -p…`, `redis-cli -a …`."""
+    command = _COMMAND.match(text, at + (text[at] == " "))
+    if command is None:
+        return ()
+    name = command["name"].lower()
+    options = _OPTIONS["mysql" if name.startswith("mysql") else name]
+    found = options.search(text, command.start("rest"), command.end())
+    if found is None or not is_secret("password", found["value"], quoted=False, plain=True):
+        return ()
+    return (Place(*found.span("value"), "password"),)
+
+
+_IDENTIFIED: Final = re.compile(r"\s{1,4}(?:password\s{1,4})?", re.IGNORECASE)
+
+
+def after_identified(text: str, _: int, behind: int) -> tuple[Place, ...]:
+    """The password of SQL: `IDENTIFIED BY '…'`."""
+    blank = _IDENTIFIED.match(text, behind)
+    opening = _OPENING.match(text, blank.end()) if blank is not None else None
+    return _quoted("password", text, opening) if opening is not None else ()
+
+
+_BEGIN: Final = re.compile(
+    r"-----BEGIN (?:[A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?|OpenVPN Static key V1|ENCRYPTION KEY)-----", re.IGNORECASE
+)
+_END: Final = re.compile(r"-----END [A-Za-z0-9 ]{1,60}-----", re.IGNORECASE)
+_BODY: Final = re.compile(r"(?:[A-Za-z0-9+/=:.,\-\s]|\\[nr\\])*+")
+_LONGEST_KEY: Final = 16_384
+
+
+def private_key(text: str, at: int, _: int) -> tuple[Place, ...]:
+    """A private key in its armour; without an end, as far as its body goes."""
+    begin = _BEGIN.match(text, at)
+    if begin is None:
+        return ()
+    body = _BODY.match(text, begin.end(), begin.end() + _LONGEST_KEY)
+    stop = body.end() if body is not None else begin.end()
+    end = _END.search(text, begin.end(), min(len(text), begin.end() + _LONGEST_KEY))
+    if end is not None:
+        return (Place(at, end.end(), "private-key"),)
+    stop = at + len(text[at:stop].rstrip())
+    return (Place(at, stop, "private-key"),) if stop - begin.end() >= 16 else ()
+
+
+_PRIVATE_LINES: Final = re.compile(r"Private-Lines: ?[0-9]{1,3}(?:\s|\\[nr])*")
+
+
+def _putty(text: str, end: int) -> tuple[Place, ...]:
+    lines = _PRIVATE_LINES.search(text, end, end + 8192)
+    if lines is None:
+        return ()
+    body = re.compile(r"(?:[A-Za-z0-9+/=]{4,80}(?:\s|\\[nr]){0,4}){1,200}").match(
+        text, lines.end(), lines.end() + _LONGEST_KEY
+    )
+    if body is None:
+        return ()
+    return (Place(lines.end(), lines.end() + len(body.group().rstrip()), "private-key"),)

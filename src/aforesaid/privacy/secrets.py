@@ -1,0 +1,289 @@
+"""Floor 4: finds secrets in any text and replaces them; the one place where the product does.
+
+`indexing` redacts what it stores, `retrieval` what it hands out of an index that holds raw text, and whatever else
+writes text to a disk or sends it away uses the same two functions. Pure and deterministic; takes linear time on any
+text. A redaction is no sanitizer: `docs/privacy.md` says what is found and what cannot be.
+
+The way to be fast is to look with the eyes of `bytes.find`. A copy of the text with one byte a character tells where
+long stretches of letters and digits stand, and where a stem of a telling name does; only there a rule is tried.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from typing import TYPE_CHECKING, Final
+
+from msgspec import Struct
+
+from aforesaid.language.secret_formats import FORMATS, SHAPES, VERSION
+from aforesaid.language.secret_names import STEMS
+from aforesaid.privacy.names import describe
+from aforesaid.privacy.places import (
+    Place,
+    after_bearer,
+    after_command,
+    after_identified,
+    after_name,
+    after_scheme,
+    private_key,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    Found = list[tuple[int, int, int, str]]
+
+__all__ = ["VERSION", "Redacted", "Secret", "find_secrets", "redact"]
+
+OPENING: Final = "[redacted:"
+"""What a marker begins with; where one stands in a text, nothing is found again."""
+
+_MARKER: Final = re.compile(r"\[redacted:[a-z0-9-]{1,40}:(?:<8|[0-9]{1,7}\+)\]")
+_SHORTEST: Final = 8
+"""Characters of a text below which it can hold no name with a secret."""
+_PASSES: Final = 4
+"""How often a text is searched again after a replacement, which may uncover what was part of something longer."""
+
+_RUN: Final = b"a" * 20
+"""The shortest stretch in which the format of a provider is looked for."""
+_BEFORE: Final = 24
+"""Characters before a stretch in which its format may begin (`SG.`, `dt0c01.`)."""
+_BEHIND: Final = 64
+"""Characters behind a stretch to which a format without a literal beginning may reach."""
+_LONGEST_SHAPE: Final = 512
+_TRIES: Final = 16
+"""Formats that may fail in one stretch; text that is made of beginnings of formats is no secret."""
+_LONGEST_NAME: Final = 64
+_SHAPE: Final = bytes(
+    97 if 48 <= code <= 57 or 65 <= code <= 90 or 97 <= code <= 122 or code in b"_-" else 32 for code in range(256)
+)
+_DIGITS: Final = b"0123456789"
+_FORMAT, _PLACE = 0, 1
+"""Which kind names a stretch that two rules found: a format knows better."""
+
+_EVERY: Final = (
+    (b"-----begin ", private_key),
+    (b"://", after_scheme),
+    (b"curl", after_command),
+    (b"mysql", after_command),
+    (b"redis-cli", after_command),
+    (b" login ", after_command),
+    (b"identified by", after_identified),
+)
+"""Literals of the lower-case text, and the rule that is tried where one stands."""
+
+
+class Secret(Struct, frozen=True, kw_only=True, gc=False):
+    """A stretch of a text that is, or most likely is, a secret.
+
+    Attributes:
+        start, end: code points, the end exclusive.
+        kind: what it is, as in markers: small letters, digits and hyphens.
+    """
+
+    start: int
+    end: int
+    kind: str
+
+    @property
+    def marker(self) -> str:
+        """What stands for it: its kind and its length class, a power of two that it is not shorter than."""
+        length = self.end - self.start
+        size = "<8" if length < 8 else f"{1 << (length.bit_length() - 1)}+"
+        return f"{OPENING}{self.kind}:{size}]"
+
+
+class Redacted(Struct, frozen=True, kw_only=True):
+    """A text without its secrets.
+
+    Attributes:
+        text: markers stand where secrets stood.
+        count: replacements.
+    """
+
+    text: str
+    count: int
+
+
+def redact(text: str) -> Redacted:
+    """Replaces the secrets of a text by markers (`[redacted:github-token:32+]`).
+
+    Redacting the result changes nothing.
+    """
+    count = 0
+    for _ in range(_PASSES):
+        secrets = find_secrets(text)
+        if not secrets:
+            break
+        count += len(secrets)
+        text = "".join(_pieces(text, secrets))
+    return Redacted(text=text, count=count)
+
+
+def _pieces(text: str, secrets: tuple[Secret, ...]) -> Iterator[str]:
+    done = 0
+    for secret in secrets:
+        yield text[done : secret.start]
+        yield secret.marker
+        done = secret.end
+    yield text[done:]
+
+
+def find_secrets(text: str) -> tuple[Secret, ...]:
+    """The secrets of a text, in order; they neither overlap nor touch."""
+    if len(text) < _SHORTEST:
+        return ()
+    # One byte a character: whatever ASCII is not becomes a byte that no rule asks for, and offsets stay.
+    data = text.encode("latin-1", "replace")
+    shape = data.translate(_SHAPE)
+    found: Found = []
+    _find_formats(text, data, shape, found)
+    lower = data.lower()
+    _find_names(text, lower, shape, found)
+    for literal, rule in _EVERY:
+        at = lower.find(literal)
+        while at >= 0:
+            behind = at + len(literal)
+            for place in rule(text, at, behind):
+                found.append((place.start, place.end, _PLACE, place.kind))
+                behind = max(behind, place.end)
+            at = lower.find(literal, behind)
+    if not found:
+        return ()
+    return _merge(found, _markers(text))
+
+
+def _find_formats(text: str, data: bytes, shape: bytes, found: Found) -> None:
+    """Tokens and keys of known formats, in the long stretches of letters, digits, `-` and `_`."""
+    at, done = shape.find(_RUN), 0
+    while at >= 0:
+        end = shape.find(b" ", at + len(_RUN))
+        if end < 0:
+            end = len(data)
+        run = data[at:end]
+        if not _is_words(run):
+            done = _match_formats(text, max(done, at - _BEFORE), end, found)
+        at = shape.find(_RUN, max(end, done))
+
+
+def _is_words(run: bytes) -> bool:
+    """Whether a stretch is a name of code in letters of one case: there are many, and no format looks like that."""
+    if not (run.islower() or (b"_" in run and run.isupper())):
+        return False
+    return len(run.translate(None, _DIGITS)) == len(run)
+
+
+def _match_formats(text: str, start: int, end: int, found: Found) -> int:
+    """Tries the formats that begin between two places; returns where the last secret ends, or `start`."""
+    done, failed = start, 0
+    window = text[start : end + _BEHIND]
+    escapes = "\\" in window or "%" in window
+    for begins in _literals(escapes).finditer(text, start, end):
+        at = begins.start()
+        if at < done:
+            continue
+        for kind, tail in _tails(begins.group()):
+            matched = tail.match(text, at)
+            if matched is not None:
+                done = matched.end()
+                found.append((at, done, _FORMAT, kind))
+                break
+        else:
+            failed += 1
+            if failed == _TRIES:
+                break
+    if done == start:
+        for kind, literal, pattern in SHAPES:
+            if literal in window and len(window) < _LONGEST_SHAPE:
+                shaped = re.compile(pattern, re.ASCII).search(text, start, end + _BEHIND)
+                if shaped is not None:
+                    found.append((shaped.start(), shaped.end(), _FORMAT, kind))
+                    return shaped.end()
+    return done
+
+
+def _find_names(text: str, lower: bytes, shape: bytes, found: Found) -> None:
+    """Values beside telling names."""
+    for stem in STEMS:
+        at = lower.find(stem)
+        while at >= 0:
+            start = shape.rfind(b" ", max(0, at - _LONGEST_NAME), at) + 1
+            if start == 0:
+                start = max(0, at - _LONGEST_NAME)
+            end = shape.find(b" ", at + len(stem) - 1)
+            if end < 0:
+                end = len(shape)
+            behind = end
+            if end - start <= _LONGEST_NAME:
+                if start and text[start - 1] == "\\" and text[start] in "nrt":
+                    start += 1  # a line end in a quoted text
+                name = text[start:end]
+                kind = describe(name)
+                if kind:
+                    for place in _values(kind, text, start, end):
+                        found.append((place.start, place.end, _PLACE, place.kind))
+                        behind = max(behind, place.end)
+            at = lower.find(stem, max(behind, at + 1))
+
+
+def _values(kind: str, text: str, start: int, end: int) -> tuple[Place, ...]:
+    return after_bearer(text, end) if kind == "bearer" else after_name(kind, text, start, end)
+
+
+def _markers(text: str) -> list[tuple[int, int]]:
+    if OPENING not in text:
+        return []
+    return [found.span() for found in _MARKER.finditer(text)]
+
+
+def _merge(found: Found, markers: list[tuple[int, int]]) -> tuple[Secret, ...]:
+    """One secret for all that overlap or touch, named by the rule that knows best; none where a marker stands."""
+    found.sort()
+    merged: list[Secret] = []
+    start, end, rank, kind = found[0]
+    for next_start, next_end, next_rank, next_kind in found[1:]:
+        if next_start > end:
+            merged.append(Secret(start=start, end=end, kind=kind))
+            start, end, rank, kind = next_start, next_end, next_rank, next_kind
+        else:
+            end = max(end, next_end)
+            if next_rank < rank:
+                rank, kind = next_rank, next_kind
+    merged.append(Secret(start=start, end=end, kind=kind))
+    if markers:
+        return tuple(secret for secret in merged if not _covers(secret, markers))
+    return tuple(merged)
+
+
+def _covers(secret: Secret, markers: list[tuple[int, int]]) -> bool:
+    return any(start < secret.end and secret.start < end for start, end in markers)
+
+
+@cache
+def _literals(escapes: bool) -> re.Pattern[str]:
+    """Finds where a format begins: a literal that no letter or digit precedes, but for the escapes of quoted texts."""
+    by_first: dict[str, list[str]] = {}
+    for literal in _grouped():
+        by_first.setdefault(literal[0], []).append(re.escape(literal[1:]))
+    branches = "|".join(f"{re.escape(first)}(?:{'|'.join(rest)})" for first, rest in sorted(by_first.items()))
+    before = r"(?:(?<![A-Za-z0-9])|(?<=\\[nrtbf])|(?<=%[0-9A-F][0-9A-F]))" if escapes else "(?<![A-Za-z0-9])"
+    return re.compile(f"{before}(?:{branches})")
+
+
+@cache
+def _grouped() -> dict[str, list[tuple[str, str]]]:
+    """Rules by the shortest literal that begins them: kinds and patterns of the rest."""
+    groups: dict[str, list[tuple[str, str]]] = {}
+    for kind, literal, tail in sorted(FORMATS, key=lambda row: len(row[1])):
+        head = next((literal[:size] for size in range(1, len(literal)) if literal[:size] in groups), literal)
+        groups.setdefault(head, []).append((kind, re.escape(literal) + tail))
+    return groups
+
+
+@cache
+def _tails(literal: str) -> tuple[tuple[str, re.Pattern[str]], ...]:
+    """The patterns of the formats that begin with a literal; the longer literals first."""
+    return tuple(
+        (kind, re.compile(rf"{pattern}(?![A-Za-z0-9])", re.ASCII)) for kind, pattern in reversed(_grouped()[literal])
+    )

@@ -1,0 +1,224 @@
+"""`privacy.secrets`: what counts as a secret, what does not, and what a replacement keeps.
+
+No token here was ever valid; each is put together from parts, so that no scanner of repositories takes it for a leak.
+"""
+
+from __future__ import annotations
+
+import re
+from itertools import pairwise
+from random import Random
+from time import perf_counter
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from aforesaid.language.secret_formats import FORMATS
+from aforesaid.language.secret_names import STEMS
+from aforesaid.privacy.secrets import OPENING, Secret, find_secrets, redact
+
+ALNUM = "ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz23456789"
+HEX = "0123456789abcdef"
+
+
+def drawn(length: int, alphabet: str = ALNUM, seed: int = 7) -> str:
+    return "".join(Random(f"{seed}{length}").choices(alphabet, k=length))
+
+
+GITHUB = "gh" + "p_" + drawn(36)
+OPENAI = "s" + "k-pr" + "oj-" + drawn(48)
+STRIPE = "sk" + "_li" + "ve_" + drawn(24)
+AWS = "AK" + "IA" + drawn(16, "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567")
+JWT = "ey" + "J" + drawn(20) + ".ey" + "J" + drawn(30) + "." + drawn(43)
+PASSWORD = "Tr0ub4" + "dor&3x"
+KEY_HEAD = "-----BEGIN RSA PRIV" + "ATE KEY-----"
+KEY_TAIL = "-----END RSA PRIV" + "ATE KEY-----"
+
+
+@pytest.mark.parametrize(
+    ("text", "secret", "kind"),
+    [
+        (f"export GH={GITHUB}", GITHUB, "github-token"),
+        (f"the token {GITHUB}, and more", GITHUB, "github-token"),
+        (f"print({STRIPE!r})", STRIPE, "stripe-key"),
+        (f"OPENAI_API_KEY={OPENAI}\n", OPENAI, "openai-key"),
+        (f"创建{GITHUB}后", GITHUB, "github-token"),
+        (f'"text": "a\\n{GITHUB}\\nb"', GITHUB, "github-token"),
+        (f"aws_access_key_id = {AWS}", AWS, "aws-key"),
+        (f"Authorization: Bearer {JWT}", JWT, "jwt"),
+        (f'"password": "{PASSWORD}"', PASSWORD, "password"),
+        (f'{{\\"password\\": \\"{PASSWORD}\\"}}', PASSWORD, "password"),
+        (f"DB_PASSWORD={PASSWORD}", PASSWORD, "password"),
+        (f"password: {PASSWORD}", PASSWORD, "password"),
+        ("password = 'correct horse battery staple'", "correct horse battery staple", "password"),
+        (f"<password>{PASSWORD.replace('&', '_')}</password>", PASSWORD.replace("&", "_"), "password"),
+        (f"mysql -u root -p{PASSWORD} shop", PASSWORD, "password"),
+        (f"curl -u admin:{PASSWORD} https://intranet", PASSWORD, "password"),
+        (f"sync --password {PASSWORD} --fast", PASSWORD, "password"),
+        (f"postgres://app:{PASSWORD}@db:5432/shop", PASSWORD, "url-password"),
+        (f"la password del server è {PASSWORD}.", PASSWORD, "password"),
+        (f"the password of the staging database is {PASSWORD}.", PASSWORD, "password"),
+        (f"la chiave API è {drawn(32)}", drawn(32), "key"),
+        (f"Cookie: theme=dark; sid={drawn(32)}", drawn(32), "cookie"),
+        (f"- name: DB_PASSWORD\n  value: {PASSWORD}", PASSWORD, "password"),
+        (f"Authorization: Basic {'cm9vdDpodW50' + 'ZXIyMjI='}", "cm9vdDpodW50" + "ZXIyMjI=", "basic-credentials"),
+    ],
+)
+def test_a_secret_is_found_where_it_stands(text: str, secret: str, kind: str) -> None:
+    start = text.index(secret)
+    assert find_secrets(text) == (Secret(start=start, end=start + len(secret), kind=kind),)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "pip install sk-learn-contrib-2024-something-long",
+        "password = os.environ['DB_PASSWORD']",
+        "DB_PASSWORD=${DB_PASSWORD}",
+        'password: "changeme"',
+        "const token = req.headers.authorization",
+        "api_key: YOUR_API_KEY",
+        "max_tokens: 4096",
+        "the password must be at least 8 characters long",
+        '"password": "Please enter your password"',
+        "def login(user: str, password: str) -> None:",
+        "token = tokenizer.encode(text)",
+        "the token is base64",
+        "password_hash = hash_password(password)",
+        "key=lambda item: item[1]",
+        "cache_key: 9b74c9897bac770ffc029102a200c5de",
+        "session: 0193a1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b",
+        "https://example.com/a@b",
+        "postgres://user:password@localhost/db",
+        "sha512-" + drawn(86) + "==",
+        "3f786850e387550fdab836ed7e6dc881de23001b",
+        "",
+    ],
+)
+def test_what_only_looks_like_a_secret_stays(text: str) -> None:
+    assert find_secrets(text) == ()
+
+
+def test_the_kind_and_the_length_class_stay() -> None:
+    assert redact(f"a {GITHUB} b").text == "a [redacted:github-token:32+] b"
+    assert redact(f'"password": "{PASSWORD}"').text == '"password": "[redacted:password:8+]"'
+    assert Secret(start=3, end=10, kind="x").marker == "[redacted:x:<8]"
+    assert Secret(start=0, end=64, kind="x").marker == "[redacted:x:64+]"
+    assert Secret(start=0, end=63, kind="x").marker == "[redacted:x:32+]"
+
+
+def test_a_private_key_goes_with_its_armour() -> None:
+    body = "\n".join(drawn(64, seed=line) for line in range(5))
+    text = f"before\n{KEY_HEAD}\n{body}\n{KEY_TAIL}\nafter"
+    assert redact(text).text == "before\n[redacted:private-key:256+]\nafter"
+    unfinished = redact(f"before\n{KEY_HEAD}\n{body}")
+    assert unfinished.text == "before\n[redacted:private-key:256+]"
+    quoted = redact(f'"key": "{KEY_HEAD}\\n{body[:64]}\\n{KEY_TAIL}\\n"')
+    assert quoted.text == '"key": "[redacted:private-key:128+]\\n"'
+
+
+def test_secrets_are_counted_and_the_rest_stays_as_it_is() -> None:
+    done = redact(f"é {GITHUB} 🔒 {AWS}\npassword: {PASSWORD}\n")
+    assert done.count == 3
+    assert done.text == "é [redacted:github-token:32+] 🔒 [redacted:aws-key:16+]\npassword: [redacted:password:8+]\n"
+
+
+PIECES = st.sampled_from(
+    [
+        *(stem.decode() for stem in STEMS),
+        *(literal for _, literal, _ in FORMATS),
+        *(GITHUB, OPENAI, JWT, AWS, PASSWORD, KEY_HEAD, KEY_TAIL, drawn(40), drawn(64, HEX), OPENING),
+        *(
+            ": ",
+            "=",
+            '"',
+            "'",
+            "\\",
+            "\n",
+            " ",
+            " is ",
+            " è ",
+            "://",
+            "@",
+            ":",
+            ",",
+            ";",
+            "&",
+            "(",
+            "<",
+            ">",
+            "-----BEGIN ",
+        ),
+        *(
+            "Bearer ",
+            "Cookie: ",
+            "Authorization: ",
+            "[redacted:password:8+]",
+            "]",
+            "--password ",
+            "curl -u ",
+            "\ud800",
+            "密码",
+        ),
+    ]
+)
+
+
+@settings(max_examples=400, deadline=None)
+@given(st.lists(PIECES | st.text(max_size=6), max_size=12).map("".join))
+def test_redacting_twice_changes_nothing_and_markers_are_never_found(text: str) -> None:
+    once = redact(text)
+    assert redact(once.text).text == once.text
+    assert redact(once.text).count == 0
+    found = find_secrets(text)
+    assert all(one.end < two.start for one, two in pairwise(found))
+    assert all(0 <= secret.start < secret.end <= len(text) for secret in found)
+    assert (once.count == 0) == (once.text == text)
+    assert all(re.fullmatch(r"[a-z0-9-]{1,40}", secret.kind) for secret in found)
+
+
+HOSTILE = [
+    *(
+        "eyJ-",
+        "sk-",
+        "key=",
+        'password="',
+        "password is ",
+        "key ",
+        '\\"',
+        "://a:",
+        "://",
+        "xoxb-",
+        "Bearer a",
+        "token: a",
+    ),
+    *("-----BEGIN PRIVATE KEY-----", "-----BEGIN ", "Cookie: a=1; ", "curl -u ", "mysql ", "login -p", "chiave di "),
+    *("a" * 19 + " ", "password: aaaa", "passwd", "\\", "auth: basic ", "secret: <", "(password", "AKIA", "A1", "sl."),
+    *(
+        "PuTTY-User-Key-File-2: ",
+        "password : x = ",
+        "password|",
+        "1.1",
+        "password='" + "a." * 14 + "!",
+        "1234567890:AA",
+    ),
+    "ghp_" + "a" * 35 + "-",
+]
+
+
+@pytest.mark.parametrize("piece", HOSTILE)
+def test_the_time_grows_with_the_text_only(piece: str) -> None:
+    def taken(length: int) -> float:
+        text = (piece * (length // len(piece) + 1))[:length]
+        best = float("inf")
+        for _ in range(3):
+            started = perf_counter()
+            find_secrets(text)
+            best = min(best, perf_counter() - started)
+        return best
+
+    find_secrets(piece * 10)
+    short, long = taken(10_000), taken(80_000)
+    assert long < 0.02 + 8 * 2.5 * short
+    assert long < 1
