@@ -30,7 +30,6 @@ TESTS: dict[str, tuple[str, ...]] = {
     "windows.py": ("tests/unit/test_evidence.py", "tests/fuzz/test_evidence.py"),
     "lineage.py": ("tests/unit/test_lineage.py", "tests/fuzz/test_branches.py"),
     "matching.py": ("tests/unit/test_matching.py", "tests/contract/test_store_port.py"),
-    "privacy": ("tests/unit/privacy", "tests/fuzz/test_privacy.py"),
 }
 """Modules and packages that must not break unseen, with the tests that guard them."""
 
