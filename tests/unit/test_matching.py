@@ -113,3 +113,18 @@ def test_a_text_holds_itself_as_a_term_if_it_has_a_word(given_text: str) -> None
 def test_of_very_many_occurrences_the_first_are_looked_at() -> None:
     places = Probe(("step",), (), ("error",)).places("ERROR at step\n" * 10_000)
     assert len(places) == 2 * MOST_PLACES
+
+
+def test_a_flag_begins_after_anything_but_a_dash_or_a_word() -> None:
+    flag = Literal("--dry")
+    assert flag.found_in("run --dry")
+    assert flag.found_in("[--dry]")
+    assert not flag.found_in("run ---dry")
+    assert not flag.found_in("x--dry")
+
+
+def test_needles_of_loose_jamo_are_scanned_for_because_the_index_holds_them_composed() -> None:
+    assert Literal("\u1112\u1161\u11ab").tokens == ()
+    assert Literal("x\u1161").tokens == ()
+    assert Literal("한글").tokens != ()
+    assert Literal("plain").tokens == ("plain",)
