@@ -60,7 +60,7 @@ def test_every_example_is_a_valid_document() -> None:
     names = [check(json.loads(text)["schema"].split(".")[1].split("/")[0], text)["schema"] for text in examples]
     assert sorted(names) == sorted(
         f"aforesaid.{name}/1"
-        for name in ("index", "retrieval", "plan", "sessions", "status", "rebuild", "config", "config-path")
+        for name in ("index", "retrieval", "plan", "sessions", "status", "rebuild", "config", "config-path", "eval")
     )
     (error,) = re.findall(r"```json\n(.+?)```", ERRORS_PAGE, re.DOTALL)
     check("error", error)

@@ -1,0 +1,64 @@
+"""Floor 9: `aforesaid eval`: how good retrieval is on labelled conversations, beside plain baselines.
+
+`beam` and `locomo` read public sets that the caller has; `arms` asks the questions, `measures` counts, `report` shows.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
+
+from aforesaid.cli.terminal import Progress, emit
+from aforesaid.errors import BadArgument
+
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
+
+    from aforesaid.cli.arguments import Options
+    from aforesaid.cli.eval.questions import EvalSet
+
+SETS = ("beam", "locomo")
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    """The arguments of `eval`."""
+    parser.add_argument("set", choices=SETS, metavar="SET", help=f"what to ask: {', '.join(SETS)}")
+    parser.add_argument("--data", metavar="PATH", help="where the set is: a folder of chats (beam), a file (locomo)")
+    parser.add_argument("--arm", action="append", metavar="NAME", help="a way of answering; repeatable (default: all)")
+    parser.add_argument("--limit", type=int, metavar="N", help="only the first N questions")
+
+
+def run(arguments: Namespace, options: Options) -> int:
+    """Asks and shows.
+
+    Raises:
+        BadArgument: there is no such set, arm, or data.
+    """
+    from aforesaid.cli.bench.setting import working_folder  # late: the parser needs none of it
+    from aforesaid.cli.eval import arms, report
+
+    questions = _read(arguments.set, arguments.data)
+    if arguments.limit is not None:
+        if arguments.limit < 1:
+            raise BadArgument(f"--limit {arguments.limit} leaves no question", "use at least 1")
+        questions = replace(questions, questions=questions.questions[: arguments.limit])
+    with working_folder(None) as folder, Progress("Asking") as progress:
+        answers = arms.run(tuple(arguments.arm or arms.ARMS), questions, folder, progress)
+    if options.json:
+        emit(report.document(questions, answers))
+    else:
+        report.show(questions, answers)
+    return 0
+
+
+def _read(name: str, data: str | None) -> EvalSet:
+    if data is None:
+        raise BadArgument(f"the set {name} is not shipped", "say with --data where it is")
+    if name == "beam":
+        from aforesaid.cli.eval import beam  # late: one set at a time
+
+        return beam.read(data)
+    from aforesaid.cli.eval import locomo
+
+    return locomo.read(data)

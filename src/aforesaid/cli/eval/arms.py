@@ -1,0 +1,194 @@
+"""Floor 9: the ways of answering that an evaluation compares: the product's own, and plain ones beside them.
+
+`run` asks every arm every question. The product is asked through `Engine.retrieve`, as a host would, with nothing of
+the conversation visible; the baselines see the same texts.
+"""
+
+from __future__ import annotations
+
+import re
+from time import perf_counter
+from typing import TYPE_CHECKING, Final, Protocol
+
+from aforesaid.cli.eval import transcripts
+from aforesaid.cli.eval.measures import Answer
+from aforesaid.engine import Engine
+from aforesaid.errors import BadArgument, OperationError
+from aforesaid.tokens import estimate
+from aforesaid.windows import LIMIT
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from aforesaid.cli.eval.questions import Conversation, EvalSet, Question, Turn
+    from aforesaid.config import Config
+
+    Progress = Callable[[int, int], None]
+
+DEPTH: Final = 12
+"""Results of each answer: what automatic retrieval brings back by default."""
+
+
+class Arm(Protocol):
+    """One way of answering."""
+
+    def ask(self, question: Question) -> tuple[Sequence[str], Sequence[int]]:
+        """Ids of turns, best first, at most `DEPTH`, and the tokens that each costs."""
+        ...
+
+    def close(self) -> None:
+        """Gives back what it holds."""
+        ...
+
+
+class Recency:
+    """The latest turns, whatever was asked."""
+
+    def __init__(self, conversations: Sequence[Conversation]) -> None:
+        """Takes the conversations that will be asked about."""
+        self._latest = {one.name: one.turns[: -DEPTH - 1 : -1] for one in conversations}
+
+    def ask(self, question: Question) -> tuple[Sequence[str], Sequence[int]]:
+        """See `Arm`."""
+        turns = self._latest[question.conversation]
+        return [turn.id for turn in turns], [_cost(turn) for turn in turns]
+
+    def close(self) -> None:
+        """See `Arm`."""
+
+
+class Fts5:
+    """SQLite's full-text search as it comes: default tokenizer, all words of the question, OR, bm25."""
+
+    def __init__(self, conversations: Sequence[Conversation]) -> None:
+        """Takes the conversations that will be asked about."""
+        import apsw  # late: the other arms bring it themselves
+
+        self._tables: dict[str, apsw.Connection] = {}
+        self._turns = {one.name: one.turns for one in conversations}
+        for one in conversations:
+            table = self._tables[one.name] = apsw.Connection(":memory:")
+            table.execute("CREATE VIRTUAL TABLE turn USING fts5(text)")
+            table.executemany(
+                "INSERT INTO turn(rowid, text) VALUES (?, ?)",
+                ((place, turn.text.encode("utf-8", "replace").decode()) for place, turn in enumerate(one.turns)),
+            )
+
+    def ask(self, question: Question) -> tuple[Sequence[str], Sequence[int]]:
+        """See `Arm`."""
+        words = dict.fromkeys(re.findall(r"\w+", question.text.lower()))
+        if not words:
+            return (), ()
+        either = " OR ".join(f'"{word}"' for word in words)
+        statement = "SELECT rowid FROM turn WHERE turn MATCH ? ORDER BY bm25(turn), rowid LIMIT ?"
+        turns = self._turns[question.conversation]
+        found = [turns[row] for (row,) in self._tables[question.conversation].execute(statement, (either, DEPTH))]
+        return [turn.id for turn in found], [_cost(turn) for turn in found]
+
+    def close(self) -> None:
+        """See `Arm`."""
+        for table in self._tables.values():
+            table.close()
+
+
+class Product:
+    """The engine, with settings of the arm on top of the configuration's defaults."""
+
+    def __init__(self, store: str, files: Mapping[str, str], config: Config) -> None:
+        """Takes a store that holds the conversations, their transcripts by name, and a configuration."""
+        self._engine = Engine.open(store, config)
+        self._files = files
+
+    def ask(self, question: Question) -> tuple[Sequence[str], Sequence[int]]:
+        """See `Arm`.
+
+        Raises:
+            OperationError: the retrieval failed; that is no answer.
+        """
+        file = self._files[question.conversation]
+        found = self._engine.retrieve(session=file, query=question.text, context_entries=())
+        if found.status == "failed":
+            raise OperationError(f"a retrieval failed: {found.diagnostics.warnings}", "report this as a fault")
+        return [hit.ranked.candidate.entry.id for hit in found.hits], [hit.tokens for hit in found.hits]
+
+    def close(self) -> None:
+        """See `Arm`."""
+        self._engine.close()
+
+
+BASELINES: Final[dict[str, Callable[[Sequence[Conversation]], Arm]]] = {"fts5": Fts5, "recency": Recency}
+PRODUCT: Final[dict[str, dict[str, object]]] = {
+    "documented": {"retrieval.ranking": "documented"},
+}
+"""Arms of the product, with the settings that make each."""
+ARMS: Final = (*BASELINES, *PRODUCT)
+
+
+def run(
+    chosen: Sequence[str], questions: EvalSet, folder: str, progress: Progress | None = None
+) -> dict[str, tuple[Answer, ...]]:
+    """Asks each arm every question.
+
+    Args:
+        chosen: names out of `ARMS`.
+        questions: the set.
+        folder: existing, empty working folder.
+        progress: called with questions answered and in all.
+
+    Raises:
+        BadArgument: there is no such arm.
+        OperationError: a conversation could not be indexed, or a retrieval failed.
+    """
+    unknown = [name for name in chosen if name not in ARMS]
+    if unknown:
+        raise BadArgument(f"there is no arm {unknown[0]}", f"choose from {', '.join(ARMS)}")
+    files = _index(questions, folder)
+    sessions = {(one.name, turn.id): turn.session for one in questions.conversations for turn in one.turns}
+    answers: dict[str, tuple[Answer, ...]] = {}
+    total, done = len(chosen) * len(questions.questions), 0
+    for name in chosen:
+        arm = _open(name, questions, f"{folder}/store", files)
+        try:
+            collected: list[Answer] = []
+            for question in questions.questions:
+                started = perf_counter()
+                ids, tokens = arm.ask(question)
+                ms = (perf_counter() - started) * 1000
+                found = tuple(sessions.get((question.conversation, id_), "") for id_ in ids)
+                collected.append(Answer(question=question, ids=tuple(ids), sessions=found, tokens=tuple(tokens), ms=ms))
+                done += 1
+                if progress is not None:
+                    progress(done, total)
+            answers[name] = tuple(collected)
+        finally:
+            arm.close()
+    return answers
+
+
+def _open(name: str, questions: EvalSet, store: str, files: Mapping[str, str]) -> Arm:
+    if name in BASELINES:
+        return BASELINES[name](questions.conversations)
+    return Product(store, files, _defaults(PRODUCT[name]))
+
+
+def _index(questions: EvalSet, folder: str) -> dict[str, str]:
+    """Writes the conversations as transcripts and indexes them. Returns the file of each."""
+    files = {one.name: transcripts.write(one, folder) for one in questions.conversations}
+    with Engine.open(f"{folder}/store", _defaults({})) as engine:
+        for report in engine.index(*files.values()).sessions:
+            if report.error is not None:
+                raise OperationError(report.error, "report this as a fault of aforesaid")
+    return files
+
+
+def _defaults(settings: Mapping[str, object]) -> Config:
+    """The configuration without anything of the user's own, with single settings on top."""
+    from aforesaid.config import OPTIONS, Config, Setting
+    from aforesaid.config.layers import apply_settings
+
+    values = {option.key: Setting(key=option.key, value=option.default, source="default") for option in OPTIONS}
+    return Config(settings=tuple(apply_settings(values, settings.items()).values()))
+
+
+def _cost(turn: Turn) -> int:
+    return estimate(turn.text[:LIMIT])

@@ -1,0 +1,72 @@
+"""Floor 9: the figures of an evaluation as a document for programs and as a table for people."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from aforesaid.cli.eval.measures import differences, intervals, measure
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from aforesaid.cli.eval.measures import Answer
+    from aforesaid.cli.eval.questions import EvalSet
+
+SCHEMA: Final = "aforesaid.eval/1"
+_SHOWN: Final = (
+    *("hit@1", "hit@5", "recall@10", "mrr", "sessionHit@1", "sessionHit@5"),
+    *("irrelevantTokens", "falseInjections", "msPerQuery"),
+)
+_FRACTIONS: Final = ("irrelevantTokens", "msPerQuery")
+"""Metrics that are no fractions."""
+
+
+def document(questions: EvalSet, answers: Mapping[str, Sequence[Answer]]) -> dict[str, Any]:
+    """The JSON document."""
+    return {
+        "schema": SCHEMA,
+        "set": questions.name,
+        "data": questions.data,
+        "questions": len(questions.questions),
+        "arms": {
+            name: {
+                **{metric: round(figure, 4) for metric, figure in measure(found, sessions_of(questions)).items()},
+                "interval": {metric: [round(end, 4) for end in ends] for metric, ends in intervals(found).items()},
+            }
+            for name, found in answers.items()
+        },
+    }
+
+
+def sessions_of(questions: EvalSet) -> dict[tuple[str, str], str]:
+    """The session of each turn, by conversation and turn."""
+    return {(one.name, turn.id): turn.session for one in questions.conversations for turn in one.turns}
+
+
+def show(questions: EvalSet, answers: Mapping[str, Sequence[Answer]]) -> None:
+    """Prints a row an arm, percentages where a metric is a fraction, and the differences to plain FTS5."""
+    from aforesaid.cli.terminal import show as lines  # late: only for people
+    from aforesaid.cli.terminal import show_table
+
+    labelled = sum(bool(question.evidence) for question in questions.questions)
+    lines([f"{questions.name}: {labelled} questions with evidence, {len(questions.questions) - labelled} without", ""])
+    sessions = sessions_of(questions)
+    figures = {name: measure(found, sessions) for name, found in answers.items()}
+    columns = [metric for metric in _SHOWN if any(metric in row for row in figures.values())]
+    show_table(
+        ("arm", *columns),
+        [(name, *(_cell(row.get(metric), metric) for metric in columns)) for name, row in figures.items()],
+        right=tuple(columns),
+    )
+    if "fts5" in answers and len(answers) > 1:
+        lines(["", "recall@10 beside fts5, paired, with 90 % intervals:"])
+        for name, found in answers.items():
+            if name != "fts5":
+                mean, low, high = differences(found, answers["fts5"], "recall@10")
+                lines([f"  {name:16} {mean * 100:+.1f}  ({low * 100:+.1f} to {high * 100:+.1f})"])
+
+
+def _cell(figure: float | None, metric: str) -> str:
+    if figure is None:
+        return ""
+    return f"{figure:,.1f}" if metric in _FRACTIONS else f"{figure * 100:.1f}"
