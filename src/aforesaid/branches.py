@@ -14,17 +14,23 @@ from aforesaid.model import Coverage
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from aforesaid.model import Branch, Session
+    from aforesaid.model import Branch, Session, Span
     from aforesaid.ports import EntryPort
 
 
-def find_branch(snapshot: EntryPort, leaf: str | None, context_entries: Sequence[str] | None = None) -> Branch:
+def find_branch(
+    snapshot: EntryPort,
+    leaf: str | None,
+    context_entries: Sequence[str] | None = None,
+    context: Sequence[Span] | None = None,
+) -> Branch:
     """The branch of a leaf and what the model still sees of it.
 
     Args:
         snapshot: the session.
         leaf: id of the leaf; None takes the session's last entry.
         context_entries: ids of the entries that the model sees, from a host that knows; None derives them.
+        context: the same as rows, where they are known already.
 
     Raises:
         LeafUnknown, EntryUnknown: the session has no entry with a given id.
@@ -36,8 +42,11 @@ def find_branch(snapshot: EntryPort, leaf: str | None, context_entries: Sequence
         if row is None:
             raise LeafUnknown(f"the session has no entry {leaf!r}", "leave --leaf out to take the session's last entry")
     spans = lineage.trace(tree.runs, row)
+    if context is not None:
+        return lineage.divide(row, spans, context)
     if context_entries is not None:
-        return lineage.divide(row, spans, [(seen, seen) for seen in known_rows(snapshot, context_entries)])
+        seen = sorted(known_rows(snapshot, context_entries))
+        return lineage.divide(row, spans, lineage.merge([(visible, visible) for visible in seen]))
     ids = lineage.named_ids(tree, spans)
     rows = {id_: found for id_, found in zip(ids, snapshot.rows(ids), strict=True) if found is not None}
     return lineage.see(tree, row, rows)

@@ -36,7 +36,8 @@ if TYPE_CHECKING:
     from types import TracebackType
 
     from aforesaid.config.privacy import Bench
-    from aforesaid.model import RetrievalStatus, Session, StoreStatus
+    from aforesaid.model import RetrievalStatus, Session, Span, StoreStatus
+    from aforesaid.planning.outline import Outline
     from aforesaid.planning.values import (
         ContextPort,
         Message,
@@ -54,6 +55,8 @@ if TYPE_CHECKING:
 
 _HEAD = 65_536
 """Bytes of a file that tell which host wrote it."""
+_OUTLINES = 16
+"""Sessions of live hosts whose contexts stay in memory."""
 STALE = "stale"
 """The store could not be brought up to date; what it holds was searched."""
 SOURCE_MISSING = "source-missing"
@@ -71,6 +74,7 @@ class Engine:
         self._open_store = open_store
         self._opened: StorePort | None = None
         self._bench: Bench | None = None
+        self._outlines: dict[str, Outline] = {}
         self.config = config
 
     @classmethod
@@ -186,8 +190,9 @@ class Engine:
         *,
         leaf: str | None,
         query: str | None,
-        context_entries: Sequence[str] | None,
-        provider: str | None,
+        context_entries: Sequence[str] | None = None,
+        context: Sequence[Span] | None = None,
+        provider: str | None = None,
         dropped: Sequence[str] = (),
     ) -> Retrieval:
         """Retrieves from a session that is up to date, but for `reasons`; entries that were dropped are not visible."""
@@ -198,9 +203,15 @@ class Engine:
         def ask() -> Retrieval:
             with self._store.read(session.key) as snapshot:
                 return retrieve(
-                    snapshot, leaf=leaf, request=query, context_entries=context_entries, dropped=dropped,
-                    options=options, judge=judge,
-                )  # fmt: skip
+                    snapshot,
+                    leaf=leaf,
+                    request=query,
+                    context_entries=context_entries,
+                    context=context,
+                    dropped=dropped,
+                    options=options,
+                    judge=judge,
+                )
 
         try:
             judge = self._judge(session, provider)
@@ -256,8 +267,10 @@ class Engine:
             leaf: id of the entry whose branch counts; None takes the session's last entry.
             messages: what the host would send, without its system prompt (see `planning.messages.make_message`); None
                 makes them from the session, as its host does.
-            context_entries: ids of the entries that the model sees; None derives them as the host does.
-            overhead: tokens that go out besides `messages`: system prompt, definitions of tools.
+            context_entries: ids of the entries that the model sees, in the host's order; None derives them as the host
+                does. Without `messages`, these are made of the entries, without contents: the host has them.
+            overhead: tokens that go out besides the messages: system prompt, definitions of tools; 0 takes what the
+                session says of it.
             model: `provider/model` of the call; without it the privacy policy counts the provider as a remote one.
             output_reserve: tokens kept free for the answer; None takes a tenth of the window, at most 16,384.
             supplements: what else may be added, best first within each kind.
@@ -271,17 +284,23 @@ class Engine:
         from aforesaid import planning  # late: only plans need it
         from aforesaid.planning.context import add_request, request_text
 
+        outline: Outline | None = None
         native = planning.NativeContext(messages=tuple(messages or ()), overhead=overhead)
         call = planning.Call(
             window=context_window, reserve=output_reserve, options=_plan_options(self.config), model=model
         )
         try:
             found, reasons = self._refresh(os.fspath(session))
-            if messages is None:
-                native = self._read_native(found, leaf)
+            if messages is not None:
+                query = request_text(native) if query is None else query
+            else:
+                if context_entries is None:
+                    native = self._read_native(found, leaf)
+                else:
+                    outline = self._follow(found, context_entries)
+                    native = outline.native
                 native = native if query is None else add_request(native, query)
-            elif query is None:
-                query = request_text(native)
+                native = replace(native, overhead=overhead or native.overhead)
         except UsageError:
             raise
         except OperationError as error:
@@ -290,6 +309,9 @@ class Engine:
         provider = model.partition("/")[0] if model else None
 
         def search(dropped: tuple[str, ...]) -> Retrieval:
+            if outline is not None:
+                context = outline.spans(dropped)
+                return self._retrieve(found, reasons, leaf=leaf, query=query, context=context, provider=provider)
             return self._retrieve(
                 found, reasons, leaf=leaf, query=query, context_entries=context_entries, provider=provider,
                 dropped=dropped,
@@ -314,6 +336,24 @@ class Engine:
             return Verdict(allowed=found.allowed, classification=found.classification, reason=found.reason)
 
         return say
+
+    def _follow(self, session: Session, ids: Sequence[str]) -> Outline:
+        """What is known of a session whose host names what its model sees; a session costs what was added to it."""
+        from aforesaid.planning.outline import Outline  # late: see `plan`
+        from aforesaid.transcripts import find_context
+
+        outline = self._outlines.pop(session.key, None) or Outline()
+        with self._store.read(session.key) as snapshot:
+            try:
+                with open(session.file, "rb") as source:
+                    outline.follow(snapshot, ids, find_context(session.header.host), source)
+            except OSError:
+                outline.follow(snapshot, ids, None, None)
+        # The one that was used last stands last.
+        self._outlines[session.key] = outline
+        while len(self._outlines) > _OUTLINES:
+            del self._outlines[next(iter(self._outlines))]
+        return outline
 
     def _read_native(self, session: Session, leaf: str | None) -> NativeContext:
         """What a session's host would send; from the stored texts where its file does not say it any more."""

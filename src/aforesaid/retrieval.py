@@ -23,7 +23,7 @@ from aforesaid.text import digest
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from aforesaid.model import Branch, Ranked, RetrievalStatus
+    from aforesaid.model import Branch, Ranked, RetrievalStatus, Span
     from aforesaid.ports import Snapshot
     from aforesaid.privacy.judge import Judge
     from aforesaid.withholding import Judged
@@ -58,6 +58,7 @@ def retrieve(
     leaf: str | None = None,
     request: str | None = None,
     context_entries: Sequence[str] | None = None,
+    context: Sequence[Span] | None = None,
     dropped: Sequence[str] = (),
     options: RetrievalOptions,
     judge: Judge | None = None,
@@ -69,6 +70,7 @@ def retrieve(
         leaf: id of the branch's leaf; None takes the session's last entry.
         request: the request's text; None takes the latest real user message of the branch.
         context_entries: ids of the entries that the model sees, from a host that knows; None derives them.
+        context: the same as rows, where they are known already.
         dropped: ids of entries that a plan leaves out of what the model sees; unknown ones have no effect.
         options: limits and switches.
         judge: says what may be handed out; None: there is no privacy policy.
@@ -78,7 +80,7 @@ def retrieve(
         PrivacyFailed: the policy could not be applied.
     """
     started = perf_counter()
-    branch = find_branch(snapshot, leaf, context_entries)
+    branch = find_branch(snapshot, leaf, context_entries, context)
     if dropped:
         gone = [row for row in snapshot.rows(dropped) if row is not None]
         branch = lineage.divide(branch.leaf, branch.spans, lineage.without(branch.context, gone))

@@ -119,6 +119,11 @@ def test_what_is_left_out_is_told_to_retrieval_once_and_the_second_pass_drops_no
         if not there and message.kind != "summary" and message.entry_id
     ]
     assert sorted(asked.dropped[0]) == sorted(gone)
+    assert list(plan.omitted) == [
+        message.entry_id
+        for message, there in zip(case.native.messages, flags, strict=True)
+        if not there and message.entry_id
+    ]
 
 
 @settings(max_examples=300)

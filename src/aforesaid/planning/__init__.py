@@ -117,7 +117,8 @@ class _Planner:
             return self._observe(withheld)
         refused, kept, reasons, spent = self._second_pass(first, withheld)
         chosen = [found for found, reason in zip(self._supplements, refused, strict=True) if not reason]
-        final = _place(self._messages, self._spread(kept), request, chosen, self._options.placement)
+        keep = self._spread(kept)
+        final = _place(self._messages, keep, request, chosen, self._options.placement)
         fault = find_fault(self._messages, final, request=request, overhead=self._overhead, limits=self._limits)
         if fault is not None:
             return self.give_up(fault, failed=True)
@@ -132,6 +133,13 @@ class _Planner:
             manifest=self._write(decided),
             tokens=spent,
             native_tokens=self._native_tokens,
+            omitted=tuple(
+                [
+                    message.entry_id
+                    for message, goes in zip(self._messages, keep, strict=True)
+                    if not goes and message.entry_id
+                ]
+            ),
             retrieval=self._counted(refused, withheld),
             warnings=self._warnings,
         )

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 GroupKind = Literal["turn", "summary", "orphan"]
 
 
-class Group(Struct, frozen=True, kw_only=True):
+class Group(Struct, frozen=True, kw_only=True, gc=False):
     """Messages that go in or out together.
 
     Attributes:
@@ -58,9 +58,8 @@ def make_groups(messages: Sequence[Message]) -> tuple[Group, ...]:
                 turn = None if kind == "summary" else group
         members[group].append(place)
         tokens[group] += message.tokens
-        for call in message.calls:
-            if call:
-                callers[call] = group
+        if message.calls:
+            callers.update((call, group) for call in message.calls if call)
     return tuple(
         Group(kind=kind, members=tuple(places), tokens=cost)
         for kind, places, cost in zip(kinds, members, tokens, strict=True)

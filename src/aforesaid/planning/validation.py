@@ -6,6 +6,7 @@ was made and counts everything again from the messages. Pure, linear.
 
 from __future__ import annotations
 
+from operator import is_
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -26,13 +27,16 @@ def find_fault(
         overhead: tokens that go out besides.
         limits: the budget.
     """
-    kept = _match(messages, final)
-    if kept is None:
-        return "invalid-order"
-    if not all(kept[request:]):
-        return "invalid-request"
-    if _splits_call(messages, kept) or _splits_turn(messages, kept, request):
-        return "invalid-group"
+    native = [message for message in final if message.source == "native"]
+    # Most plans send all of the host's messages, and then there is nothing to compare but identities.
+    if len(native) != len(messages) or not all(map(is_, native, messages)):
+        kept = _match(messages, native)
+        if kept is None:
+            return "invalid-order"
+        if not all(kept[request:]):
+            return "invalid-request"
+        if _splits_call(messages, kept) or _splits_turn(messages, kept, request):
+            return "invalid-group"
     if _misplaces(final, messages[request]):
         return "invalid-place"
     if overhead + sum([message.tokens for message in final]) > limits.hard:
@@ -40,13 +44,11 @@ def find_fault(
     return None
 
 
-def _match(messages: Sequence[Message], final: Sequence[Message]) -> list[bool] | None:
+def _match(messages: Sequence[Message], native: Sequence[Message]) -> list[bool] | None:
     """Which of the host's messages go out; None if others do, or in another order."""
     kept = [False] * len(messages)
     place = 0
-    for message in final:
-        if message.source != "native":
-            continue
+    for message in native:
         while place < len(messages) and messages[place] is not message:
             place += 1
         if place == len(messages):
@@ -86,14 +88,15 @@ def _splits_turn(messages: Sequence[Message], kept: Sequence[bool], request: int
 
 def _misplaces(final: Sequence[Message], request: Message) -> bool:
     """Whether a supplement stands elsewhere than before the request or before the first message of the conversation."""
-    begun = False
-    waiting = False
-    for message in final:
-        if message.source != "native":
-            waiting = True
-            continue
-        if waiting and begun and message is not request:
+    added = [place for place, message in enumerate(final) if message.source != "native"]
+    allowed = None
+    for place in added:
+        after = next((message for message in final[place : place + len(added) + 1] if message.source == "native"), None)
+        if after is None:
             return True
-        waiting = False
-        begun = begun or message.kind != "summary"
-    return waiting
+        if after is not request:
+            if allowed is None:
+                allowed = next(message for message in final if message.source == "native" and message.kind != "summary")
+            if after is not allowed:
+                return True
+    return False

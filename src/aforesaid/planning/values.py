@@ -230,6 +230,7 @@ class Plan(Struct, frozen=True, kw_only=True):
         manifest: what went in and what not.
         tokens: estimated tokens of all of it, overhead included.
         native_tokens: the same of the host's own list.
+        omitted: ids of the entries whose messages the plan leaves out of the host's list.
         retrieval: what was found between the two passes; None if it was not asked for. Its diagnostics count what the
             plan left out.
         warnings: stable codes.
@@ -242,6 +243,7 @@ class Plan(Struct, frozen=True, kw_only=True):
     manifest: Manifest
     tokens: int = 0
     native_tokens: int = 0
+    omitted: tuple[str, ...] = ()
     retrieval: Retrieval | None = None
     warnings: tuple[str, ...] = ()
     failed: bool = False
