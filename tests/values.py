@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from hashlib import sha256
 
+from aforesaid.inquiry import Found, Passage, Reach, RecallPage
 from aforesaid.model import (
     Candidate,
     Coverage,
@@ -107,6 +108,46 @@ def make_retrieval(
         hits=hits,
         diagnostics=Diagnostics(**{**values, **counts}),  # type: ignore[arg-type]
     )  # fmt: skip
+
+
+def make_found(**changed: object) -> Found:
+    values: dict[str, object] = {
+        "ref": "lsQQref",
+        "entry_id": "e0000003",
+        "session_id": SESSION_ID,
+        "host": "pi",
+        "role": "assistant",
+        "timestamp": "2026-11-30T02:14:36.000Z",
+        "branch": "active",
+        "in_context": False,
+        "derived": None,
+        "score": 119.25,
+        "snippet": TEXT,
+        "matched": ("port", "src/db.py"),
+    }
+    return Found(**{**values, **changed})  # type: ignore[arg-type]
+
+
+def make_page(*hits: Found, **changed: object) -> RecallPage:
+    values: dict[str, object] = {"status": "complete", "hits": hits, "next": None, "coverage": Reach()}
+    return RecallPage(**{**values, **changed})  # type: ignore[arg-type]
+
+
+def make_passage(text: str = TEXT, **changed: object) -> Passage:
+    values: dict[str, object] = {
+        "entry_id": "e0000003",
+        "session_id": SESSION_ID,
+        "role": "assistant",
+        "timestamp": "2026-11-30T02:14:36.000Z",
+        "text": text,
+        "start_line": 1,
+        "lines": text.count("\n") + 1,
+        "complete": True,
+        "redacted": 0,
+        "sha256": sha256(b"line").digest(),
+        "verified": True,
+    }
+    return Passage(**{**values, **changed})  # type: ignore[arg-type]
 
 
 def make_report(*reports: SyncReport) -> IndexReport:

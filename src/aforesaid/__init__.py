@@ -13,8 +13,9 @@ __version__ = "0.1.0"
 
 if TYPE_CHECKING:
     from aforesaid.config import Config
-    from aforesaid.engine import Engine
+    from aforesaid.engine import Caller, Engine
     from aforesaid.errors import AforesaidError, OperationError, StoreError, UsageError
+    from aforesaid.inquiry import Expansion, Found, Passage, Reach, RecallPage
     from aforesaid.model import (
         Coverage,
         Diagnostics,
@@ -44,12 +45,15 @@ if TYPE_CHECKING:
 
 __all__ = [
     "AforesaidError",
+    "Caller",
     "Config",
     "Coverage",
     "Diagnostics",
     "Engine",
     "Evidence",
+    "Expansion",
     "Flaw",
+    "Found",
     "Header",
     "IndexReport",
     "Limits",
@@ -57,9 +61,12 @@ __all__ = [
     "ManifestItem",
     "Message",
     "OperationError",
+    "Passage",
     "Plan",
     "Query",
     "Ranked",
+    "Reach",
+    "RecallPage",
     "Retrieval",
     "ScorePart",
     "Session",
@@ -74,8 +81,10 @@ __all__ = [
     "__version__",
 ]
 
-_HOMES = {"Config": "config", "Engine": "engine"} | dict.fromkeys(
-    ("AforesaidError", "OperationError", "StoreError", "UsageError"), "errors"
+_HOMES = (
+    {"Config": "config", "Engine": "engine", "Caller": "engine"}
+    | dict.fromkeys(("AforesaidError", "OperationError", "StoreError", "UsageError"), "errors")
+    | dict.fromkeys(("Expansion", "Found", "Passage", "Reach", "RecallPage"), "inquiry")
 )
 _HOMES |= dict.fromkeys(
     ("Limits", "Manifest", "ManifestItem", "Message", "Plan", "Supplement", "Verdict"), "planning.values"

@@ -11,6 +11,7 @@ import os
 from functools import partial
 from typing import TYPE_CHECKING, Self
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from aforesaid.branches import find_branch
@@ -21,6 +22,7 @@ from aforesaid.errors import (
     NotATranscript,
     OperationError,
     PathMissing,
+    PrivacyUnreadable,
     SessionAmbiguous,
     SessionNotFound,
     SourceUnreadable,
@@ -36,7 +38,8 @@ if TYPE_CHECKING:
     from types import TracebackType
 
     from aforesaid.config.privacy import Bench
-    from aforesaid.model import RetrievalStatus, Session, Span, StoreStatus
+    from aforesaid.inquiry import Expansion, Match, Mode, RecallPage, Scope
+    from aforesaid.model import Kind, RetrievalStatus, Role, Session, Span, StoreStatus
     from aforesaid.planning.outline import Outline
     from aforesaid.planning.values import (
         ContextPort,
@@ -49,6 +52,7 @@ if TYPE_CHECKING:
     from aforesaid.planning.values import Judge as JudgeSupplement
     from aforesaid.ports import StorePort, TranscriptPort
     from aforesaid.privacy.judge import Judge
+    from aforesaid.refs import Issuer
 
     Path = str | os.PathLike[str]
     Progress = Callable[[int, int], None]
@@ -61,6 +65,24 @@ STALE = "stale"
 """The store could not be brought up to date; what it holds was searched."""
 SOURCE_MISSING = "source-missing"
 """The transcript is gone; what was indexed of it was searched."""
+
+
+class Caller(Struct, frozen=True, kw_only=True):
+    """Who asks for history on purpose.
+
+    Attributes:
+        name: whose refs and cursors they are; those of one caller are no other's.
+        model: whether what comes back goes to a model: then entries that the user kept from it stay away.
+        refs_last: seconds after which refs expire; 0 for never.
+    """
+
+    name: str = "own"
+    model: bool = False
+    refs_last: int = 0
+
+
+OWN = Caller()
+"""The user, through the command line or Python."""
 
 
 class Engine:
@@ -381,6 +403,148 @@ class Engine:
                     return read_native(snapshot, find_branch(snapshot, leaf).spans, port, source)
             except OSError:
                 return None
+
+    def recall(
+        self,
+        query: str = "",
+        *,
+        session: Path,
+        leaf: str | None = None,
+        scope: Scope = "current-branch",
+        mode: Mode = "literal",
+        match: Match = "all",
+        roles: Sequence[Role] = (),
+        types: Sequence[Kind] = (),
+        tool: str | None = None,
+        file: str | None = None,
+        after: str | None = None,
+        before: str | None = None,
+        summaries: bool = False,
+        limit: int | None = None,
+        cursor: str | None = None,
+        provider: str | None = None,
+        caller: Caller = OWN,
+    ) -> RecallPage:
+        """Searches the history on purpose: every entry that matches is found, a page at a time.
+
+        Args:
+            query: what is searched for; blank lists everything, newest first.
+            session: a transcript, or the id of a session in the store. It is brought up to date first.
+            leaf: id of the entry whose branch counts; None takes the session's last entry.
+            scope: where.
+            mode: `literal`: every blank-separated term as it is written, anywhere in the text; `phrase`: the whole
+                query; `regex`: a pattern.
+            match: whether all literal terms must stand in an entry, or any.
+            roles: only entries of these roles.
+            types: only entries of these kinds.
+            tool: only entries that call or answer this tool.
+            file: only entries whose calls name this path, or one that ends with it.
+            after: only entries at or after this time (ISO 8601; UTC where it names no zone).
+            before: only entries before this time.
+            summaries: summaries too.
+            limit: hits of a page, 1 to 200; None takes `historyTools.maxResults`.
+            cursor: `next` of the page before, with everything else as it was.
+            provider: whose model gets the answer, for the privacy policy; None counts as a remote one.
+            caller: who asks, for refs and for what may be shown.
+
+        Raises:
+            UsageError: an argument is wrong.
+            OperationError: it failed.
+        """
+        from aforesaid.asking import read_question  # late: only explicit search needs it
+        from aforesaid.recall import RecallOptions, recall
+        from aforesaid.transcripts.originals import read_line
+
+        self._refuse_private()
+        question = read_question(
+            query, mode=mode, match=match, scope=scope, roles=roles, types=types, tool=tool, file=file,
+            after=after, before=before, summaries=summaries, withheld=not caller.model,
+        )  # fmt: skip
+        found, reasons = self._refresh(os.fspath(session))
+        most = self.config.integer("historyTools.maxResults") if limit is None else limit
+        options = RecallOptions(limit=most, issuer=self._issuer(caller), reasons=reasons)
+        return recall(
+            self._store, found, question, leaf=leaf, cursor=cursor, options=options,
+            judge=self._judge(found, provider), read_line=read_line,
+        )  # fmt: skip
+
+    def expand(
+        self,
+        ref: str | None = None,
+        *,
+        session: Path | None = None,
+        entries: Sequence[str] = (),
+        first: str | None = None,
+        last: str | None = None,
+        leaf: str | None = None,
+        before: int = 0,
+        after: int = 0,
+        start_line: int = 1,
+        max_lines: int | None = None,
+        cursor: str | None = None,
+        provider: str | None = None,
+        caller: Caller = OWN,
+    ) -> Expansion:
+        """The original text of entries, with what stands around them on their branch.
+
+        Args:
+            ref: of a hit of `recall`; or else
+            session: a transcript in the store, or its id, with
+            entries: ids of entries, or
+            first: id of the first entry of a range, with
+            last: id of its last one; it stands on the branch of the last one.
+            leaf: id of the entry whose branch counts for neighbours; None takes the session's last entry.
+            before: neighbours before each entry, at most 50.
+            after: neighbours after each entry, at most 50.
+            start_line: first line of the entry that is shown, 1-based.
+            max_lines: lines of the whole answer; None takes 200.
+            cursor: `next` of the answer before, with everything else as it was.
+            provider: as for `recall`.
+            caller: as for `recall`.
+
+        Raises:
+            UsageError: an argument is wrong.
+            StaleSource, SourceMissing: the transcript is not what it was when it was indexed.
+        """
+        from aforesaid.expansion import MOST_LINES, ExpandOptions, expand  # late: see `recall`
+        from aforesaid.transcripts.originals import read_line, verify
+
+        self._refuse_private()
+        if (ref is None) == (session is None):
+            raise BadArgument("either a ref or a session is needed", "give REF alone, or --session with ids of entries")
+        if ref is not None and (entries or first or last or leaf):
+            raise BadArgument("a ref names its entry itself", "leave the ids of entries out")
+        if (first is None) != (last is None) or (first is not None and entries):
+            raise BadArgument("a range has two ends, and no other entries", "give FIRST..LAST alone")
+        options = ExpandOptions(
+            issuer=self._issuer(caller),
+            entries=tuple(entries),
+            first=first,
+            last=last,
+            before=before,
+            after=after,
+            start_line=start_line,
+            max_lines=MOST_LINES if max_lines is None else max_lines,
+            withheld=not caller.model,
+        )
+        where = ref if session is None else self._find(os.fspath(session))
+        return expand(
+            self._store, where or "", leaf=leaf, cursor=cursor, verify=verify, options=options,
+            judge=lambda found: self._judge(found, provider), read_line=read_line,
+        )  # fmt: skip
+
+    def _refuse_private(self) -> None:
+        """Raises where a privacy policy is, or may be, asked for that cannot be read."""
+        if self.config.privacy_unknown:
+            raise PrivacyUnreadable("the configuration of a privacy policy cannot be read", "see the warnings, mend it")
+
+    def _issuer(self, caller: Caller) -> Issuer:
+        """Who seals refs and cursors for a caller."""
+        from time import time  # late: only explicit search needs it
+
+        from aforesaid.refs import Issuer
+
+        return Issuer(secret=self._store.secret(), name=caller.name, now=int(time()), lasts=caller.refs_last)
 
     def sessions(self, *, project: Path | None = None, host: str | None = None) -> tuple[Session, ...]:
         """The sessions of the store, newest first, as far as they worked in a project folder or belong to a host."""

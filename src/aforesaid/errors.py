@@ -9,11 +9,18 @@
     │   ├── SessionAmbiguous            session-ambiguous
     │   ├── LeafUnknown                 leaf-unknown
     │   ├── EntryUnknown                entry-unknown
+    │   ├── RefInvalid                  ref-invalid
+    │   ├── StaleCursor                 stale-cursor
+    │   ├── ScopeNotAllowed             scope-not-allowed
     │   ├── ConfigUnreadable            config-unreadable
     │   ├── ConfigInvalid               config-invalid
     │   └── BadArgument                 bad-argument
     └── OperationError                  the operation failed: exit status 1
         ├── SourceUnreadable            source-unreadable
+        ├── SourceMissing               source-missing
+        ├── StaleSource                 stale-source
+        ├── PrivacyUnreadable           privacy-unreadable
+        ├── PrivacyWithheld             privacy-withheld
         ├── ExactSearchFailed           exact-search-failed
         ├── TextSearchFailed            fts-failed
         ├── GateMissed                  gate-missed
@@ -104,6 +111,24 @@ class EntryUnknown(UsageError):
     code = "entry-unknown"
 
 
+class RefInvalid(UsageError):
+    """A ref or cursor that this store did not give out to this caller, or that is too old."""
+
+    code = "ref-invalid"
+
+
+class StaleCursor(UsageError):
+    """What a cursor leads through has changed, so that the rest of the pages would miss or repeat entries."""
+
+    code = "stale-cursor"
+
+
+class ScopeNotAllowed(UsageError):
+    """The configuration does not allow this scope to this caller."""
+
+    code = "scope-not-allowed"
+
+
 class ConfigUnreadable(UsageError):
     """The configuration file that was named cannot be read."""
 
@@ -132,6 +157,30 @@ class SourceUnreadable(OperationError):
     """The system refuses to open or read a transcript."""
 
     code = "source-unreadable"
+
+
+class SourceMissing(OperationError):
+    """The transcript that an original should be read from is gone."""
+
+    code = "source-missing"
+
+
+class StaleSource(OperationError):
+    """The line that an original should be read from is not what it was when it was indexed."""
+
+    code = "stale-source"
+
+
+class PrivacyUnreadable(OperationError):
+    """A privacy policy is, or may be, asked for that cannot be read, so nothing is handed out."""
+
+    code = "privacy-unreadable"
+
+
+class PrivacyWithheld(OperationError):
+    """The privacy policy withholds an entry that was asked for."""
+
+    code = "privacy-withheld"
 
 
 class ExactSearchFailed(OperationError):

@@ -62,6 +62,22 @@ def trace(runs: Sequence[Run], leaf: int | None) -> tuple[Span, ...]:
     return merge(spans)
 
 
+def follow(runs: Sequence[Run], row: int) -> int:
+    """The end of the branch that goes on from a row: along its run, then along the latest run that hangs on its end."""
+    firsts = [run.first for run in runs]
+    later = {run.parent: run.first for run in runs}
+    visited: set[int] = set()
+    while True:
+        index = bisect_right(firsts, row) - 1
+        if index < 0 or index in visited:
+            return row
+        visited.add(index)
+        row = max(row, runs[index].last)
+        if row not in later:
+            return row
+        row = later[row]
+
+
 def merge(spans: Iterable[Span]) -> tuple[Span, ...]:
     """Joins spans that follow each other without a gap; the order stays."""
     merged: list[Span] = []

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from contextlib import AbstractContextManager
 
+    from aforesaid.inquiry import Filter, Outline
     from aforesaid.model import (
         Checkpoint,
         Entry,
@@ -142,7 +143,22 @@ class SearchPort(Protocol):
         ...
 
 
-class Snapshot(EntryPort, SearchPort, Protocol):
+class BrowsePort(Protocol):
+    """Listing one session's entries for explicit search. There is no limit, and nothing is searched here."""
+
+    def outlines(self, spans: Sequence[Span], wanted: Filter) -> tuple[Outline, ...]:
+        """The rows within the spans that have a text and pass the filter, in row order.
+
+        Spans are disjoint, in any order, and may be empty.
+        """
+        ...
+
+    def texts(self, rows: Sequence[int]) -> tuple[str, ...]:
+        """The texts of these rows, in the given order; empty for rows that do not exist or have none."""
+        ...
+
+
+class Snapshot(EntryPort, SearchPort, BrowsePort, Protocol):
     """One session at one moment: entries and search agree with each other until the snapshot is closed."""
 
 
@@ -197,6 +213,14 @@ class StorePort(Protocol):
 
     def sessions(self, *, host: str | None = None, cwd: str | None = None) -> tuple[Session, ...]:
         """The known sessions, newest first (`updated` descending, then file)."""
+        ...
+
+    def secret(self) -> bytes:
+        """32 bytes that belong to this store and stay the same: what refs and cursors are sealed with."""
+        ...
+
+    def by_key(self, key: str) -> Session | None:
+        """The session with this key, or None. Reads the session's own record, which is never behind."""
         ...
 
     def by_file(self, file: str) -> Session | None:

@@ -81,12 +81,19 @@ def score(candidate: Candidate, matched: Matched, query: Query, length: int) -> 
         SAME_FILE * same[0],
         SAME_SYMBOL * same[1],
         SAME_ERROR * same[2],
-        AUTHORITY.get(entry.role, 0.0),
-        round(RECENCY * candidate.position / max(1, length - 1), 4),
-        round(-TOKENS * min(1.0, entry.tokens / TOKENS_FULL), 4),
+        *stand(entry.role, entry.tokens, candidate.position, length),
     )
     return Ranked(
         candidate=candidate, tier=tier, score=round(fsum(addends), 4), addends=addends, matched=matched, same=same
+    )
+
+
+def stand(role: str, tokens: int, position: int, length: int) -> tuple[float, float, float]:
+    """The addends `authority`, `recency` and `tokens`: what an entry is worth whatever was asked."""
+    return (
+        AUTHORITY.get(role, 0.0),
+        round(RECENCY * position / max(1, length - 1), 4),
+        round(-TOKENS * min(1.0, tokens / TOKENS_FULL), 4),
     )
 
 

@@ -7,7 +7,7 @@ between grapheme clusters, so that no accent, emoji or syllable is torn apart. `
 from __future__ import annotations
 
 from bisect import bisect_left
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Protocol
 from unicodedata import category
 
 from aforesaid.model import Window
@@ -15,7 +15,7 @@ from aforesaid.model import Window
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from aforesaid.matching import Place, Probe
+    from aforesaid.matching import Place
     from aforesaid.model import Span
 
 LIMIT: Final = 6000
@@ -31,7 +31,15 @@ _WORD_REACH: Final = 24
 _LOOK_BACK: Final = 400  # a cluster longer than this is left out whole
 
 
-def choose_windows(text: str, probe: Probe, *, limit: int = LIMIT) -> tuple[Window, ...]:
+class Finder(Protocol):
+    """What knows where the items that were looked for stand: `matching.Probe`, or a pattern of `patterns`."""
+
+    def places(self, text: str) -> tuple[Place, ...]:
+        """The first occurrences of every item, by start, then end, then item."""
+        ...
+
+
+def choose_windows(text: str, probe: Finder, *, limit: int = LIMIT) -> tuple[Window, ...]:
     """The windows of a text, in source order, neither overlapping nor touching, together at most `limit` characters.
 
     A text within the limit is one window. Of a longer one it is the place where most different items stand, the

@@ -13,14 +13,15 @@ from typing import TYPE_CHECKING, Final
 from msgspec import Struct
 from msgspec.structs import replace
 
+from aforesaid import lineage
 from aforesaid.errors import AforesaidError, PrivacyFailed
 from aforesaid.model import Withheld
 from aforesaid.privacy.judge import Verdict
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from aforesaid.model import Branch, Cleared, Evidence, Level, Ranked, Retrieval, Span, StoredEntry
+    from aforesaid.model import Branch, Cleared, Evidence, Level, Ranked, Retrieval, Source, Span, StoredEntry
     from aforesaid.ports import EntryPort
     from aforesaid.privacy.judge import Judge
 
@@ -134,6 +135,55 @@ def withhold_lines(answer: Retrieval, lines: Sequence[bytes | None], judge: Judg
         selected_tokens=sum(hit.tokens for hit in kept),
     )
     return replace(answer, hits=tuple(kept), withheld=(*answer.withheld, *withheld), diagnostics=counts)
+
+
+class Gate:
+    """Which entries of one session may be handed out, asked one by one: for searches that do not know their end."""
+
+    def __init__(self, entries: EntryPort, judge: Judge, read_line: Callable[[Source], bytes | None]) -> None:
+        """Takes who decides.
+
+        Args:
+            entries: the session.
+            judge: says what may be handed out.
+            read_line: gives the raw line of an entry, b"" if there is no transcript, None if it is another line now.
+        """
+        self._entries = entries
+        self._judge = judge
+        self._read_line = read_line
+        self._known: dict[int, StoredEntry] = {}
+        self._verdicts: dict[int, bool] = {}
+
+    def admits(self, rows: Sequence[int]) -> bool:
+        """Whether all of some rows may be handed out; rows of equal texts are asked about together.
+
+        Raises:
+            PrivacyFailed: the policy could not be applied.
+        """
+        if self._judge.open:
+            return True
+        try:
+            for row in rows:
+                if row not in self._verdicts:
+                    self._verdicts[row] = all(self._admits(entry) for entry in self._entries.entries((row,)))
+                if not self._verdicts[row]:
+                    return False
+        except AforesaidError:
+            raise
+        except Exception as error:  # whatever went wrong, nothing may be handed out
+            raise _failed(error) from error
+        return True
+
+    def _admits(self, entry: StoredEntry) -> bool:
+        answered = None
+        if self._judge.rules.by_path and entry.role == "tool_result":
+            spans = lineage.trace(self._entries.tree().runs, entry.row)
+            answered = find_call(self._entries, entry, spans, self._known)
+        verdict = self._judge.judge_entry(entry, answered)
+        if not verdict.allowed or entry.source.length == 0:
+            return verdict.allowed
+        line = self._read_line(entry.source)
+        return line is not None and (not line or self._judge.judge_line(line, verdict).allowed)
 
 
 def _failed(error: Exception) -> PrivacyFailed:

@@ -188,3 +188,53 @@ def test_a_setting_counts_at_once_and_for_everyone(desk: Desk) -> None:
         assert len(service.call("retrieve", **asked)["hits"]) == 1
         assert desk.run("config", "get", "retrieval.maxResults").out == "1\n"
         assert service.call("config", action="set", key="retrieval.maxResults", value="3")["values"][0]["value"] == 3
+
+
+RECALLS: tuple[dict[str, Any], ...] = (
+    {"query": "PG_PORT"},
+    {"query": "", "limit": 2},
+    {"query": "perché 数据库", "match": "any", "scope": "current-session"},
+    {"query": "p.rt", "mode": "regex", "leaf": "e0000003"},
+    {"query": "walnut table", "mode": "phrase", "role": ["user"]},
+    {"query": "", "summaries": True, "type": "compaction"},
+    {"query": "port", "after": "2026-11-30T00:02:00Z", "before": "2026-11-30T00:05:00Z"},
+    {"query": "port", "tool": "bash", "file": "src/db.py"},
+)
+
+
+def unsealed(document: Any) -> Any:
+    """A document without refs and cursors: those of the service are its own, and expire."""
+    if isinstance(document, dict):
+        return {name: bool(value) if name in {"ref", "next"} else unsealed(value) for name, value in document.items()}
+    return [unsealed(item) for item in document] if isinstance(document, list) else document
+
+
+def test_recall_and_expand(desk: Desk) -> None:
+    found = 0
+    with Service(desk.environment, desk.folder) as service, Engine.open(desk.store) as engine:
+        for given in RECALLS:
+            named = {"role": "roles", "type": "types"}
+            told: dict[str, Any] = {
+                named.get(name, name): [value] if name == "type" else value for name, value in given.items()
+            }
+            page = engine.recall(session=desk.folder / "one.jsonl", **told)
+            by_engine = json.loads(wire.encode(wire.recall(page)))
+            options = [
+                f"--{name}" if value is True else f"--{name}={value[0] if isinstance(value, list) else value}"
+                for name, value in given.items()
+                if name != "query"
+            ]
+            by_command = desk.json("recall", "recall", given["query"], "--session=one.jsonl", *options)
+            by_service = service.call("recall", session="one.jsonl", **given)
+            assert by_engine == by_command
+            assert unsealed(by_command) == unsealed(by_service)
+            assert list(by_service) == list(by_command)
+            for mine, its in zip(page.hits, by_service["hits"], strict=True):
+                shown = json.loads(wire.encode(wire.expand(engine.expand(mine.ref, before=1, after=1))))
+                assert shown == service.call("expand", ref=its["ref"], before=1, after=1)
+                assert shown == desk.json("expand", "expand", mine.ref, "--before=1", "--after=1")
+                found += 1
+        assert service.call("expand", session="one", range="e0000000..e0000002") == desk.json(
+            "expand", "expand", "--session=one", "--range=e0000000..e0000002"
+        )
+    assert found > 8

@@ -15,6 +15,9 @@ from tests.values import (
     STATUS,
     TEXT,
     make_evidence,
+    make_found,
+    make_page,
+    make_passage,
     make_report,
     make_retrieval,
     make_session,
@@ -24,12 +27,16 @@ from tests.words import any_text
 
 from aforesaid.config import Config, user_file
 from aforesaid.hosts import wire
+from aforesaid.inquiry import Expansion, Reach
 from aforesaid.model import Coverage, Header, Matched, Query, RetrievalStatus, Window
 from aforesaid.planning import plan_context
 from aforesaid.planning.messages import make_message
 from aforesaid.planning.values import NativeContext
 
-SCHEMAS = ("retrieval", "plan", "index", "rebuild", "sessions", "status", "config", "config-path", "error")
+SCHEMAS = (
+    *("retrieval", "plan", "recall", "expand", "index", "rebuild", "sessions", "status", "config", "config-path"),
+    "error",
+)
 
 
 @pytest.mark.parametrize("name", SCHEMAS)
@@ -241,3 +248,31 @@ def test_small_documents() -> None:
 def test_a_value_that_json_cannot_hold_is_refused_and_not_written_as_something_else() -> None:
     with pytest.raises(ValueError, match="not JSON compliant"):
         wire.encode({"score": float("nan")})
+
+
+def test_a_page_of_recall_has_the_members_of_the_contract_in_its_order() -> None:
+    reach = Reach(complete=False, indexed_sessions=2, eligible_sessions=3, stale_sessions=1, reasons=("stale",))
+    page = make_page(make_found(), make_found(derived="compaction"), status="partial", next="m1", coverage=reach)
+    document = check("recall", wire.encode(wire.recall(page)))
+    assert list(document) == ["schema", "status", "hits", "next", "coverage"]
+    first, second = document["hits"]
+    assert list(first) == [
+        *("ref", "entryId", "sessionId", "host", "role", "timestamp", "branch", "inContext", "derived", "score"),
+        *("snippet", "matched", "follow"),
+    ]
+    assert first["follow"] == {"command": "expand", "ref": first["ref"]}
+    assert (first["derived"], second["derived"]) == (None, "compaction")
+    assert document["coverage"] == {
+        "complete": False, "indexedSessions": 2, "eligibleSessions": 3, "staleSessions": 1, "reasons": ["stale"],
+    }  # fmt: skip
+
+
+def test_an_expansion_has_the_members_of_the_contract_in_its_order() -> None:
+    document = check("expand", wire.encode(wire.expand(Expansion(entries=(make_passage("a\nb"),), next=None))))
+    assert list(document) == ["schema", "entries", "next"]
+    (passage,) = document["entries"]
+    assert list(passage) == [
+        *("entryId", "sessionId", "role", "timestamp", "text", "startLine", "lines", "complete", "redacted", "sha256"),
+        "verified",
+    ]
+    assert (passage["text"], passage["lines"]) == ("a\nb", 2)

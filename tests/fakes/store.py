@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from aforesaid.errors import StoreError
+from aforesaid.inquiry import Outline
 from aforesaid.matching import Literal, Term
 from aforesaid.model import Mark, Run, Session, StoredEntry, StoreStatus, TermRow, Tree
 from aforesaid.text import digest, feed
@@ -21,6 +22,7 @@ from aforesaid.tokens import estimate
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
+    from aforesaid.inquiry import Filter
     from aforesaid.model import Entry, Span
 
 _TOKEN = re.compile("[0-9a-z\u0080-\U0010ffff]+")
@@ -53,6 +55,13 @@ class FakeStore:
         found.sort(key=lambda session: session.file)
         found.sort(key=lambda session: session.updated or "", reverse=True)
         return tuple(found)
+
+    def secret(self) -> bytes:
+        return b"a secret of thirty-two bytes ...."[:32]
+
+    def by_key(self, key: str) -> Session | None:
+        data = self._sessions.get(key)
+        return data.session if data else None
 
     def by_file(self, file: str) -> Session | None:
         data = self._sessions.get(f"key:{file}")
@@ -207,6 +216,26 @@ class FakeSnapshot:
         scores = self._scores(terms)
         return sum(row in scores for row in self._backwards(spans))
 
+    def outlines(self, spans: Sequence[Span], wanted: Filter) -> tuple[Outline, ...]:
+        listed = [(row, self._data.entries[row - 1]) for row in sorted(self._backwards(spans))]
+        return tuple(
+            Outline(
+                row=row,
+                id=entry.id,
+                kind=entry.kind,
+                role=entry.role,
+                timestamp=entry.timestamp,
+                tokens=estimate(entry.text),
+                digest=digest(entry.text),
+            )
+            for row, entry in listed
+            if entry.text and _passes(entry, wanted)
+        )
+
+    def texts(self, rows: Sequence[int]) -> tuple[str, ...]:
+        entries = self._data.entries
+        return tuple(entries[row - 1].text if 1 <= row <= len(entries) else "" for row in rows)
+
     def _backwards(self, spans: Sequence[Span]) -> Iterator[int]:
         """The existing rows of the spans, from the end of the branch."""
         for first, last in reversed(spans):
@@ -230,6 +259,29 @@ class FakeSnapshot:
                 weight = hit * (K1 + 1) / (hit + K1 * (1 - B + B * lengths[row] / average))
                 scores[row] = scores.get(row, 0.0) + idf * weight
         return {row: -score for row, score in scores.items()}
+
+
+def _passes(entry: Entry, wanted: Filter) -> bool:
+    derived = entry.role == "summary" or entry.kind in ("compaction", "branch-summary")
+    time = entry.timestamp
+    return not (
+        (derived and not wanted.summaries)
+        or (not derived and not entry.automatic and not wanted.withheld)
+        or (wanted.roles and entry.role not in wanted.roles)
+        or (wanted.kinds and entry.kind not in wanted.kinds)
+        or (wanted.tool is not None and wanted.tool not in entry.tools)
+        or (wanted.file is not None and not any(_is_file(path, wanted.file) for path in entry.files))
+        or (wanted.after is not None and (time is None or time < wanted.after))
+        or (wanted.before is not None and (time is None or time >= wanted.before))
+    )
+
+
+def _is_file(path: str, wanted: str) -> bool:
+    """Whether the last parts of a path are the wanted ones; all of it for a path from the root."""
+    has, wants = path.replace("\\", "/").split("/"), wanted.replace("\\", "/").removeprefix("./").split("/")
+    if wants == [""]:
+        return has == [""]
+    return has == wants or (wants[0] != "" and len(has) > len(wants) and has[-len(wants) :] == wants)
 
 
 def _split(text: str) -> list[str]:

@@ -22,6 +22,8 @@ COMMANDS = {
     "index": "bring sessions into the store, or up to date",
     "retrieve": "bring back what a request needs and the model no longer sees",
     "plan": "show the messages of one model call: which go out, and which evidence with them",
+    "recall": "search a history on purpose, page by page",
+    "expand": "show the original text of entries that were found",
     "sessions": "list the sessions in the store, newest first",
     "status": "show where the store is and how it fares",
     "rebuild": "derive the stored data again from the transcripts",

@@ -7,6 +7,7 @@ person, and only where the stream is a terminal (`NO_COLOR` and `FORCE_COLOR` co
 
 from __future__ import annotations
 
+import os
 import sys
 from errno import EPIPE
 from typing import TYPE_CHECKING, Any
@@ -82,9 +83,24 @@ def open_console() -> Console:
     return console
 
 
-def show(lines: Iterable[Text | str]) -> None:
-    """Prints lines; a terminal wraps them itself, so that what is copied from it is what was written."""
+def show(lines: Iterable[Text | str], *, paged: bool = False) -> None:
+    """Prints lines; a terminal wraps them itself, so that what is copied from it is what was written.
+
+    Args:
+        lines: what to print.
+        paged: on a terminal, through the user's pager (`PAGER`), if it is more than fits.
+    """
     console = open_console()
+    if paged and console.is_terminal and sys.stdin is not None and sys.stdin.isatty():
+        shown = list(lines)
+        if len(shown) >= console.height:
+            # What `less` needs to know to show colours; a user's own wishes count.
+            os.environ.setdefault("LESS", "-FRX")
+            with console.pager(styles=True):
+                for line in shown:
+                    console.print(line, soft_wrap=True)
+            return
+        lines = shown
     for line in lines:
         console.print(line, soft_wrap=True)
 

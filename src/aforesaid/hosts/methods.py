@@ -16,7 +16,9 @@ from aforesaid import __version__
 from aforesaid.config import Config, user_file
 from aforesaid.config.layers import parse, unknown
 from aforesaid.config.table import BY_KEY
+from aforesaid.engine import Caller
 from aforesaid.errors import BadArgument
+from aforesaid.expansion import read_range
 from aforesaid.hosts import HOSTS, folders_with_sessions, wire
 
 if TYPE_CHECKING:
@@ -26,6 +28,10 @@ if TYPE_CHECKING:
     from aforesaid.hosts.jsonrpc import Call, Method, Params
 
     Form = TypeVar("Form")
+
+
+SERVICE = Caller(name="service", model=True, refs_last=86_400)
+"""Whoever talks to the service asks for a model. Its refs expire after a day."""
 
 
 class Retrieve(Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown_fields=True):
@@ -65,6 +71,43 @@ class Configure(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     action: str = "show"
     key: str | None = None
     value: Any = msgspec.UNSET
+
+
+class Recall(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Parameters of `recall`; the engine says what is allowed."""
+
+    session: str
+    query: str = ""
+    leaf: str | None = None
+    scope: Any = "current-branch"
+    role: tuple[Any, ...] = ()
+    tool: str | None = None
+    file: str | None = None
+    type: Any = None
+    after: str | None = None
+    before: str | None = None
+    mode: Any = "literal"
+    match: Any = "all"
+    summaries: bool = False
+    limit: int | None = None
+    cursor: str | None = None
+    provider: str | None = None
+
+
+class Expand(Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown_fields=True):
+    """Parameters of `expand`."""
+
+    ref: str | None = None
+    session: str | None = None
+    entry: tuple[str, ...] = ()
+    range: str | None = None
+    leaf: str | None = None
+    before: int = 0
+    after: int = 0
+    start_line: int = 1
+    max_lines: int | None = None
+    cursor: str | None = None
+    provider: str | None = None
 
 
 class Nothing(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -114,6 +157,8 @@ class Commands:
         """A function a method."""
         return {
             "retrieve": self._retrieve,
+            "recall": self._recall,
+            "expand": self._expand,
             "index": self._index,
             "sessions": self._sessions,
             "status": self._status,
@@ -132,6 +177,51 @@ class Commands:
             provider=asked.provider,
         )
         return wire.retrieval(found)
+
+    def _recall(self, params: Params, call: Call) -> object:
+        del call
+        asked = read_params(params, Recall)
+        page = self.engine.recall(
+            asked.query,
+            session=check_path(asked.session),
+            leaf=asked.leaf,
+            scope=asked.scope,
+            mode=asked.mode,
+            match=asked.match,
+            roles=asked.role,
+            types=() if asked.type is None else (asked.type,),
+            tool=asked.tool,
+            file=asked.file,
+            after=asked.after,
+            before=asked.before,
+            summaries=asked.summaries,
+            limit=asked.limit,
+            cursor=asked.cursor,
+            provider=asked.provider,
+            caller=SERVICE,
+        )
+        return wire.recall(page)
+
+    def _expand(self, params: Params, call: Call) -> object:
+        del call
+        asked = read_params(params, Expand)
+        first, last = (None, None) if asked.range is None else read_range(asked.range)
+        answer = self.engine.expand(
+            asked.ref,
+            session=asked.session and check_path(asked.session),
+            entries=asked.entry,
+            first=first,
+            last=last,
+            leaf=asked.leaf,
+            before=asked.before,
+            after=asked.after,
+            start_line=asked.start_line,
+            max_lines=asked.max_lines,
+            cursor=asked.cursor,
+            provider=asked.provider,
+            caller=SERVICE,
+        )
+        return wire.expand(answer)
 
     def _index(self, params: Params, call: Call) -> object:
         asked = read_params(params, Index)

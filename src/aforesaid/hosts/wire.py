@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from aforesaid.config import Config, Setting
+    from aforesaid.inquiry import Expansion, Found, RecallPage
     from aforesaid.model import Diagnostics, Evidence, IndexReport, Query, Retrieval, Session, StoreStatus, SyncReport
     from aforesaid.planning.values import Manifest, ManifestItem, Message, Plan
 
@@ -154,6 +155,67 @@ def diagnostics(counts: Diagnostics) -> Document:
         "semantic": {"enabled": False, "reason": _NOT_BUILT},
         "coverage": {"complete": counts.coverage.complete, "reasons": list(counts.coverage.reasons)},
         "warnings": list(counts.warnings),
+    }
+
+
+def recall(page: RecallPage) -> Document:
+    """`aforesaid.recall/1`."""
+    coverage = page.coverage
+    return {
+        "schema": "aforesaid.recall/1",
+        "status": page.status,
+        "hits": [found(hit) for hit in page.hits],
+        "next": page.next,
+        "coverage": {
+            "complete": coverage.complete,
+            "indexedSessions": coverage.indexed_sessions,
+            "eligibleSessions": coverage.eligible_sessions,
+            "staleSessions": coverage.stale_sessions,
+            "reasons": list(coverage.reasons),
+        },
+    }
+
+
+def found(hit: Found) -> Document:
+    """One hit of an explicit search."""
+    return {
+        "ref": hit.ref,
+        "entryId": hit.entry_id,
+        "sessionId": hit.session_id,
+        "host": hit.host,
+        "role": hit.role,
+        "timestamp": hit.timestamp,
+        "branch": hit.branch,
+        "inContext": hit.in_context,
+        "derived": hit.derived,
+        "score": hit.score,
+        "snippet": hit.snippet,
+        "matched": list(hit.matched),
+        "follow": {"command": "expand", "ref": hit.ref},
+    }
+
+
+def expand(expansion: Expansion) -> Document:
+    """`aforesaid.expand/1`."""
+    return {
+        "schema": "aforesaid.expand/1",
+        "entries": [
+            {
+                "entryId": passage.entry_id,
+                "sessionId": passage.session_id,
+                "role": passage.role,
+                "timestamp": passage.timestamp,
+                "text": passage.text,
+                "startLine": passage.start_line,
+                "lines": passage.lines,
+                "complete": passage.complete,
+                "redacted": passage.redacted,
+                "sha256": passage.sha256.hex(),
+                "verified": passage.verified,
+            }
+            for passage in expansion.entries
+        ],
+        "next": expansion.next,
     }
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from aforesaid.errors import ExactSearchFailed, TextSearchFailed
 from aforesaid.model import Mark, Run, Source, StoredEntry, Tree
-from aforesaid.storage.sqlite import search
+from aforesaid.storage.sqlite import browse, search
 from aforesaid.storage.sqlite.failures import UNREADABLE, is_damage, store_error
 from aforesaid.storage.sqlite.records import (
     AUTOMATIC,
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from typing import Any
 
+    from aforesaid.inquiry import Filter, Outline
     from aforesaid.model import Session, Span, TermRow
     from aforesaid.storage.sqlite.shard import Shard
 
@@ -142,6 +143,16 @@ class ShardSnapshot:
         """How many rows within the spans hold at least one of the terms."""
         with self._searching(TextSearchFailed):
             return search.count(self._shard, search.disjunction(terms), spans, generation=self._session.generation)
+
+    def outlines(self, spans: Sequence[Span], wanted: Filter) -> tuple[Outline, ...]:
+        """The rows within the spans that have a text and pass the filter, in row order."""
+        with self._reading():
+            return browse.outlines(self._shard, spans, wanted)
+
+    def texts(self, rows: Sequence[int]) -> tuple[str, ...]:
+        """The texts of these rows."""
+        with self._reading():
+            return browse.texts(self._shard, rows)
 
     @contextmanager
     def _reading(self) -> Iterator[None]:

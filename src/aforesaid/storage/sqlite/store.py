@@ -1,6 +1,7 @@
 """The store as a whole: which file is whose, which are open, and what to do about damaged ones.
 
     FOLDER/lock                     keeps opening and unlinking apart
+    FOLDER/secret                   32 random bytes, made when they are first needed
     FOLDER/catalogue.db             the list of sessions, a cache
     FOLDER/sessions/KEY.db          one session; KEY is a hash of its transcript's path
     FOLDER/sessions/KEY.damaged     this file was found damaged: the next sync begins it anew
@@ -96,6 +97,22 @@ class SqliteStore:
         )
         by_file = sorted(found, key=lambda session: session.file)
         return tuple(sorted(by_file, key=lambda session: session.updated or "", reverse=True))
+
+    def secret(self) -> bytes:
+        """What refs and cursors are sealed with; a store that cannot be written and has none takes it from its path."""
+        path = os.path.join(self._folder, "secret")
+        with translated(path):
+            found = _read_secret(path)
+            if found is None and not self.writable:
+                return blake2b(to_bytes(self._folder), digest_size=SECRET).digest()
+            if found is None:
+                with folder_lock(self._lock, exclusive=True, timeout_ms=self._timeout_ms):
+                    found = _read_secret(path) or _make_secret(path)
+        return found
+
+    def by_key(self, key: str) -> Session | None:
+        """The session with this key, or None."""
+        return self._session(key) if _is_key(key) else None
 
     def by_file(self, file: str) -> Session | None:
         """The session of this absolute path, or None."""
@@ -424,6 +441,39 @@ class SqliteStore:
             with translated(folder), os.scandir(folder) as found:
                 total += sum(_length(entry.path) for entry in found if entry.is_file())
         return total
+
+
+SECRET = 32
+"""Bytes of the store's secret."""
+
+
+def _read_secret(path: str) -> bytes | None:
+    """The secret, or None if there is none yet, or nothing that could be one."""
+    try:
+        with open(path, "rb") as file:
+            found = file.read(SECRET + 1)
+    except FileNotFoundError:
+        return None
+    return found if len(found) == SECRET else None
+
+
+def _make_secret(path: str) -> bytes:
+    """A new secret; the file appears complete or not at all."""
+    made = os.urandom(SECRET)
+    unfinished = f"{path}.new"
+    descriptor = os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | getattr(os, "O_BINARY", 0), 0o600)
+    with os.fdopen(descriptor, "wb") as file:
+        file.write(made)
+    os.replace(unfinished, path)
+    return made
+
+
+def _is_key(key: str) -> bool:
+    """Whether a text could be a key: it becomes a part of a path."""
+    return len(key) == _KEY_DIGITS and not key.strip("0123456789abcdef")
+
+
+_KEY_DIGITS = 32
 
 
 def key_of(file: str) -> str:

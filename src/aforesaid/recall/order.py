@@ -1,0 +1,218 @@
+"""The order of hits, and reading texts in that order until a page is full.
+
+Where all entries that match hold the same items, an entry's place is known before its text is read: the most important
+texts come first, and the others are never read. Otherwise all texts are read. Either way the order is total and does
+not depend on the size of a page: score, then newest, then id (`docs/ranking.md`).
+"""
+
+from __future__ import annotations
+
+from itertools import islice
+from math import fsum
+from time import perf_counter
+from typing import TYPE_CHECKING, Final
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from aforesaid import ranking
+from aforesaid.query import read_query
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from typing import TypeVar
+
+    from aforesaid.inquiry import Outline, Question
+    from aforesaid.patterns import Pattern
+    from aforesaid.ports import BrowsePort
+    from aforesaid.recall.views import View
+
+    Item = TypeVar("Item")
+
+Key = tuple[float, str, str, str]
+"""Sorts hits, best first: score downwards, timestamp downwards, entry id, file. Where everything is listed, the row
+downwards stands in place of the id."""
+
+SECONDS: Final = 2.0
+"""Longest time that a regular expression may take for one page."""
+_FIRST_BATCH: Final = 16
+_LARGEST_BATCH: Final = 256
+"""Texts that are read at a time."""
+_NO_TIME: Final = "\x7f"
+_LONGEST_READ: Final = 2000
+"""Characters of a query whose files, symbols and errors count."""
+_MOST_ROWS: Final = 10**12
+
+
+class Budget:
+    """The time that a pattern may take.
+
+    Attributes:
+        undecided: texts for which it took too long.
+        spent: whether the search was stopped.
+    """
+
+    def __init__(self, *, limited: bool, seconds: float = SECONDS) -> None:
+        self.undecided = 0
+        self.spent = False
+        self._end = perf_counter() + seconds if limited else None
+
+    def over(self) -> bool:
+        """Whether the time is over."""
+        if self._end is not None and perf_counter() > self._end:
+            self.spent = True
+        return self.spent
+
+
+class Hit(Struct, frozen=True, kw_only=True):
+    """An entry that matches."""
+
+    key: Key
+    outline: Outline
+    score: float
+    matched: tuple[str, ...]
+
+
+class Order:
+    """Scores entries as automatic retrieval does; literal terms count as names, phrases and patterns as phrases."""
+
+    def __init__(self, question: Question, pattern: Pattern | None, file: str) -> None:
+        """Takes what is asked, and the transcript whose entries are ordered."""
+        self.pattern = pattern
+        self._file = file
+        names = pattern is not None and not pattern.phrase and len(question.text) <= _LONGEST_READ
+        query = read_query(question.text) if names else None
+        self._weights: list[tuple[frozenset[str], float]] = []
+        if query is not None:
+            weights = (ranking.SAME_FILE, ranking.SAME_SYMBOL, ranking.SAME_ERROR)
+            same = map(frozenset, (query.files, query.symbols, query.errors))
+            self._weights = list(zip(same, weights, strict=True))
+
+    def worth(self, matched: Sequence[str]) -> tuple[float, ...]:
+        """The addends that depend on what matched."""
+        if self.pattern is None:
+            return ()
+        base = ranking.PHRASE if self.pattern.phrase else ranking.IDENTIFIER
+        more = 0 if self.pattern.phrase else min(ranking.EXTRA_TERMS, len(matched) - 1)
+        same = (weight * len(items.intersection(matched)) for items, weight in self._weights)
+        return base, ranking.EXTRA_TERM * more, *same
+
+    def score(self, outline: Outline, view: View, worth: Sequence[float]) -> float:
+        """The score of an entry."""
+        if not worth:
+            return 0.0
+        place = view.branch.of(outline.row)
+        position, length = (outline.row - 1, view.last) if place is None else (place, view.branch.length)
+        standing = ranking.stand(outline.role, outline.tokens, position, length)
+        return round(fsum((*worth, 0.0 if place is None else ranking.BRANCH, *standing)), 4)
+
+    def key(self, outline: Outline, score: float) -> Key:
+        """Where an entry stands."""
+        time = _backwards(outline.timestamp)
+        if self.pattern is None:
+            return 0.0, time, f"{_MOST_ROWS - outline.row:013}", self._file
+        return -score, time, outline.id, self._file
+
+
+def _backwards(timestamp: str | None) -> str:
+    """A text that sorts the other way round; none at all last."""
+    return _NO_TIME if timestamp is None else timestamp.translate(_MIRROR) + _NO_TIME
+
+
+_MIRROR: Final = {code: 126 - code for code in range(127)}
+
+
+def search(
+    snapshot: BrowsePort,
+    view: View,
+    outlines: Sequence[Outline],
+    order: Order,
+    *,
+    after: Key | None,
+    limit: int,
+    budget: Budget,
+    admits: Callable[[Outline], bool],
+) -> tuple[list[Hit], Key | None]:
+    """The first hits of a session, best first.
+
+    Args:
+        snapshot: where the texts are.
+        view: what is known of the session.
+        outlines: the entries that are looked at.
+        order: scores and sorts them.
+        after: only hits behind this place.
+        limit: at most one hit more than this: then there is another page.
+        budget: the time that there is.
+        admits: says of an entry that matches whether it may be handed out.
+
+    Returns:
+        The hits, and the place up to which it was searched if the time was over before the page was full.
+    """
+    pattern = order.pattern
+    if pattern is None or pattern.ordered:
+        scored = _scored(view, outlines, order, () if pattern is None else pattern.items)
+        behind = _behind(scored, after)
+        if pattern is None:
+            return _admitted(behind, admits, limit), None
+        return _read_in_order(snapshot, behind, pattern, limit=limit, budget=budget, admits=admits)
+    hits: list[Hit] = []
+    for batch in _batches(outlines):
+        for outline, text in zip(batch, snapshot.texts([outline.row for outline in batch]), strict=True):
+            matched = pattern.matched(text)
+            if matched:
+                hits += _scored(view, (outline,), order, matched)
+    return _admitted(_behind(hits, after), admits, limit), None
+
+
+def _admitted(ordered: Iterable[Hit], admits: Callable[[Outline], bool], limit: int) -> list[Hit]:
+    """The first that may be handed out, and one more."""
+    return list(islice((hit for hit in ordered if admits(hit.outline)), limit + 1))
+
+
+def _read_in_order(
+    snapshot: BrowsePort,
+    ordered: Sequence[Hit],
+    pattern: Pattern,
+    *,
+    limit: int,
+    budget: Budget,
+    admits: Callable[[Outline], bool],
+) -> tuple[list[Hit], Key | None]:
+    """Reads texts until there are enough that match."""
+    hits: list[Hit] = []
+    for batch in _batches(ordered):
+        texts = snapshot.texts([hit.outline.row for hit in batch])
+        for hit, text in zip(batch, texts, strict=True):
+            matched = pattern.matched(text)
+            if matched is None:
+                budget.undecided += 1
+            elif matched and admits(hit.outline):
+                hits.append(replace(hit, matched=matched))
+                if len(hits) > limit:
+                    return hits, None
+            if budget.over():
+                return hits, hit.key
+    return hits, None
+
+
+def _scored(view: View, outlines: Sequence[Outline], order: Order, matched: tuple[str, ...]) -> list[Hit]:
+    """Entries that hold the same items, with their scores."""
+    worth = order.worth(matched)
+    scores = [order.score(outline, view, worth) for outline in outlines]
+    return [
+        Hit(key=order.key(outline, score), outline=outline, score=score, matched=matched)
+        for outline, score in zip(outlines, scores, strict=True)
+    ]
+
+
+def _behind(hits: Sequence[Hit], after: Key | None) -> list[Hit]:
+    """Those behind a place, in order."""
+    return sorted([hit for hit in hits if after is None or hit.key > after], key=lambda hit: hit.key)
+
+
+def _batches(items: Sequence[Item]) -> Iterator[Sequence[Item]]:
+    """Items in growing batches: the first few often fill the page."""
+    start, size = 0, _FIRST_BATCH
+    while start < len(items):
+        yield items[start : start + size]
+        start, size = start + size, min(4 * size, _LARGEST_BATCH)

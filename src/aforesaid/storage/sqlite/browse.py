@@ -1,0 +1,115 @@
+"""Listing entries without their texts, and texts without the rest: what explicit search asks of a session.
+
+`snapshot` calls these within its read transaction. Nothing here has a limit.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from aforesaid.inquiry import DERIVED, Outline
+from aforesaid.storage.sqlite.records import (
+    AUTOMATIC,
+    KINDS,
+    PACKED,
+    ROLES,
+    from_id,
+    from_stamp,
+    to_text,
+    unpack_extra,
+    unsqueeze,
+)
+from aforesaid.storage.sqlite.spans import within
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from aforesaid.inquiry import Filter
+    from aforesaid.model import Span
+    from aforesaid.storage.sqlite.shard import Shard
+
+_OUTLINES = (
+    "SELECT entry.row, id, kind, role, timestamp, tokens, digest, extra FROM entry"
+    " CROSS JOIN digest ON digest.row = entry.row WHERE {within} AND length(text) > 0{more} ORDER BY entry.row"
+)
+_TEXTS = f"SELECT row, text, flags & {PACKED} FROM entry WHERE row IN (SELECT value FROM json_each(?))"
+_SUMMARY = ROLES.index("summary")
+_DERIVED = ", ".join(str(KINDS.index(kind)) for kind in KINDS if kind in DERIVED)
+_NO_SUMMARIES = f" AND role <> {_SUMMARY} AND kind NOT IN ({_DERIVED})"
+_NOT_WITHHELD = f" AND (flags & {AUTOMATIC} OR role = {_SUMMARY} OR kind IN ({_DERIVED}))"
+
+
+def outlines(shard: Shard, spans: Sequence[Span], wanted: Filter) -> tuple[Outline, ...]:
+    """The rows within the spans that have a text and pass the filter, in row order."""
+    if not spans:
+        return ()
+    condition, bounds = within(shard, "entry.row", spans)
+    more, values = _conditions(wanted)
+    rows = shard.database.connection.execute(_OUTLINES.format(within=condition, more=more), (*bounds, *values))
+    timed = wanted.after is not None or wanted.before is not None
+    named = wanted.tool is not None or wanted.file is not None
+    found: list[Outline] = []
+    for row, id_, kind, role, stamp, tokens, digest, extra in rows:
+        timestamp = from_stamp(stamp)
+        if (timed and not _in_time(timestamp, wanted)) or (named and not _touches(extra, wanted)):
+            continue
+        found.append(
+            Outline(
+                row=row,
+                id=from_id(id_),
+                kind=KINDS[kind],
+                role=ROLES[role],
+                timestamp=timestamp,
+                tokens=tokens,
+                digest=digest,
+            )
+        )
+    return tuple(found)
+
+
+def texts(shard: Shard, rows: Sequence[int]) -> tuple[str, ...]:
+    """The texts of these rows, in the given order; empty for rows that do not exist."""
+    found = {
+        row: to_text(unsqueeze(text) if packed else text)
+        for row, text, packed in shard.database.connection.execute(_TEXTS, (f"[{','.join(map(str, rows))}]",))
+        if text is not None
+    }
+    return tuple(found.get(row, "") for row in rows)
+
+
+def _conditions(wanted: Filter) -> tuple[str, list[int]]:
+    """Conditions on columns, with their values."""
+    more = "" if wanted.summaries else _NO_SUMMARIES
+    if not wanted.withheld:
+        more += _NOT_WITHHELD
+    values: list[int] = []
+    for column, chosen in (
+        ("role", [ROLES.index(role) for role in wanted.roles]),
+        ("kind", [KINDS.index(kind) for kind in wanted.kinds]),
+    ):
+        if chosen:
+            more += f" AND {column} IN ({', '.join('?' * len(chosen))})"
+            values += chosen
+    return more, values
+
+
+def _in_time(timestamp: str | None, wanted: Filter) -> bool:
+    if timestamp is None:
+        return False
+    return (wanted.after is None or timestamp >= wanted.after) and (wanted.before is None or timestamp < wanted.before)
+
+
+def _touches(extra: bytes | None, wanted: Filter) -> bool:
+    """Whether an entry's calls are of the tool, and name the file."""
+    if extra is None:
+        return False
+    more = unpack_extra(extra)
+    if wanted.tool is not None and wanted.tool not in more.tools:
+        return False
+    return wanted.file is None or any(names_file(path, wanted.file) for path in more.files)
+
+
+def names_file(path: str, wanted: str) -> bool:
+    """Whether a path is the wanted one, or ends with it; separators of both systems count as one."""
+    path, wanted = path.replace("\\", "/"), wanted.replace("\\", "/").removeprefix("./")
+    return path == wanted or (bool(wanted) and not wanted.startswith("/") and path.endswith(f"/{wanted}"))

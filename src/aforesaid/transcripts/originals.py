@@ -1,0 +1,52 @@
+"""Floor 6: reading source lines again, to see whether they are still what was indexed.
+
+`engine` hands it to `expansion`. One descriptor serves all lines of an answer, so that what is compared is one file.
+The file is only ever read, and nothing of it leaves this module.
+"""
+
+from __future__ import annotations
+
+from hashlib import sha256
+from typing import TYPE_CHECKING
+
+from aforesaid.errors import SourceMissing, SourceUnreadable, StaleSource
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from aforesaid.model import Source
+
+
+def read_line(file: str, source: Source) -> bytes | None:
+    """The raw line of an entry; b"" if there is no transcript any more, None if the line is not what it was."""
+    try:
+        with open(file, "rb") as lines:
+            lines.seek(source.offset)
+            line = lines.read(source.length)
+    except FileNotFoundError:
+        return b""
+    except OSError:
+        return None
+    return line if sha256(line).digest() == source.sha256 else None
+
+
+def verify(file: str, sources: Sequence[Source]) -> None:
+    """Compares the lines of a transcript with their digests.
+
+    Raises:
+        SourceMissing: there is no such file.
+        StaleSource: a line is not what it was.
+        SourceUnreadable: the system refuses.
+    """
+    try:
+        with open(file, "rb") as lines:
+            for source in sources:
+                lines.seek(source.offset)
+                if sha256(lines.read(source.length)).digest() != source.sha256:
+                    raise StaleSource(
+                        f"line {source.line} of {file} has changed", "index the session again and search again"
+                    )
+    except FileNotFoundError as error:
+        raise SourceMissing(f"{file} is gone", "bring the transcript back") from error
+    except OSError as error:
+        raise SourceUnreadable(f"{file} cannot be read: {error.strerror}", "check its permissions") from error
