@@ -67,6 +67,13 @@ def known_rows(snapshot: EntryPort, ids: Sequence[str]) -> tuple[int, ...]:
 
 
 def cover(session: Session) -> Coverage:
-    """What of a session's transcript could be searched; where a parent is missing, its whole branch may be."""
-    reasons = sorted({flaw.reason for flaw in session.flaws if flaw.lost or flaw.reason == "unknown-parent"})
-    return Coverage(complete=not reasons, reasons=tuple(reasons))
+    """What of a session's transcript could be searched, and what its format does not tell.
+
+    Where a parent is missing, its whole branch may be; a summary that cannot be read leaves nothing unsearched.
+    """
+    unsearched = {flaw.reason for flaw in session.flaws if flaw.lost or flaw.reason in _UNSURE}
+    told = {flaw.reason for flaw in session.flaws if flaw.reason == "opaque-summary"}
+    return Coverage(complete=not unsearched, reasons=tuple(sorted(unsearched | told)))
+
+
+_UNSURE = frozenset({"unknown-parent", "unknown-view"})

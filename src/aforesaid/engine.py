@@ -36,6 +36,7 @@ from aforesaid.storage.sqlite import open_store
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
     from types import TracebackType
+    from typing import BinaryIO
 
     from aforesaid.config.privacy import Bench
     from aforesaid.inquiry import Expansion, Match, Mode, RecallPage, Scope
@@ -728,15 +729,20 @@ def _source_lines(answer: Retrieval) -> tuple[bytes | None, ...]:
     """The lines that the hits were taken from, None for one that is not what it was; none if there is no file."""
     if answer.session is None or not answer.hits or not os.path.isfile(answer.session.file):
         return ()
-    from hashlib import sha256  # late: only answers with evidence need it
+    from contextlib import ExitStack  # late, both: only answers with evidence need them
+    from hashlib import sha256
 
     found: list[bytes | None] = []
     try:
-        with open(answer.session.file, "rb") as lines:
+        with ExitStack() as opened:
+            files: dict[str, BinaryIO] = {}
             for hit in answer.hits:
                 source = hit.ranked.candidate.entry.source
-                lines.seek(source.offset)
-                line = lines.read(source.length)
+                file = source.file or answer.session.file
+                if file not in files:
+                    files[file] = opened.enter_context(open(file, "rb"))
+                files[file].seek(source.offset)
+                line = files[file].read(source.length)
                 found.append(line if sha256(line).digest() == source.sha256 else None)
     except OSError:
         return ()

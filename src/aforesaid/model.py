@@ -36,12 +36,15 @@ class Source(Struct, frozen=True, kw_only=True, gc=False):
         offset: bytes before the line.
         length: bytes of the line without its line end.
         sha256: digest of those bytes (32 bytes).
+        file: absolute path of the file that they stand in, where that is not the session's own (the history of some
+            forks stays in the file that they were forked from).
     """
 
     line: int
     offset: int
     length: int
     sha256: bytes
+    file: str | None = None
 
 
 class Compaction(Struct, frozen=True, kw_only=True):
@@ -127,10 +130,11 @@ class Flaw(Struct, frozen=True, kw_only=True):
         line: 1-based number of the line.
         byte: offset of the line in the file.
         reason: stable code: `invalid-json`, `invalid-utf8`, `not-an-object`, `too-long`, `truncated-tail`,
-            `missing-header`, `duplicate-id`, `unknown-parent`.
+            `missing-header`, `duplicate-id`, `unknown-parent`, `origin-missing`, `unknown-view`, `opaque-summary`.
         id: the entry id that could be saved from the damaged line; its children then stay attached.
         parent: its parent's id, if that could be saved too.
-        lost: whether the line's content is lost (else only noted: `missing-header`, `unknown-parent`).
+        lost: whether the line's content is lost (else only noted: `missing-header`, `unknown-parent`,
+            `unknown-view`, `opaque-summary`).
     """
 
     line: int

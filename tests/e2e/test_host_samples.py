@@ -6,7 +6,9 @@ The labels of the rediscovery set say, by other means, what the model saw at a p
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter, defaultdict
+from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -24,11 +26,12 @@ if TYPE_CHECKING:
 
     from aforesaid.model import StoredEntry
 
-HOSTS = ("claude-code",)
+HOSTS = ("claude-code", "codex")
+COMPACTION = re.compile(rb'"compact_boundary"|"type":"compacted"|"history_base"')
 SAMPLES = [path for host in HOSTS for path in sorted((DATA / "transcripts" / host).glob("*.jsonl"))]
-COMPACTED = [path for path in SAMPLES if b'"compact_boundary"' in path.read_bytes()]
-every_sample = pytest.mark.parametrize("file", SAMPLES, ids=lambda path: f"{path.parent.name}-{path.stem[:12]}")
-every_compacted = pytest.mark.parametrize("file", COMPACTED, ids=lambda path: f"{path.parent.name}-{path.stem[:12]}")
+COMPACTED = [path for path in SAMPLES if COMPACTION.search(path.read_bytes())]
+every_sample = pytest.mark.parametrize("file", SAMPLES, ids=lambda path: f"{path.parent.name}-{path.stem[:32]}")
+every_compacted = pytest.mark.parametrize("file", COMPACTED, ids=lambda path: f"{path.parent.name}-{path.stem[:32]}")
 
 
 @pytest.fixture(scope="module")
@@ -47,23 +50,65 @@ def stored(engine: Engine, file: Path) -> tuple[StoredEntry, ...]:
         return snapshot.entries(range(1, session.entries + 1))
 
 
+def scan_claude_code(file: Path) -> tuple[list[str], dict[str, set[str]]]:
+    """By a plain scan of the file: the ids of its rows, and of those to note for each reason."""
+    rows = [row for row in rows_of(file) if "uuid" in row]
+    ids = [row["uuid"] for row in rows]
+    parents = {row["uuid"]: row["parentUuid"] or row.get("logicalParentUuid") for row in rows}
+    return ids, {"unknown-parent": {id_ for id_, parent in parents.items() if parent and parent not in set(ids)}}
+
+
+def scan_codex(file: Path) -> tuple[list[str], dict[str, set[str]]]:
+    """The same of a rollout, with the rows of the one that it goes on from."""
+    ids: list[str] = []
+    opaque: set[str] = set()
+    for number, row in enumerate(rows_of(file), 1):
+        payload = row["payload"]
+        if base := payload.get("history_base"):
+            (origin,) = file.parent.glob(f"*{base['thread_id']}.jsonl")
+            inherited, _ = scan_codex(origin)
+            ids += [f"{id_}@{base['thread_id']}" if id_.startswith("L") else id_ for id_ in inherited]
+        if row["type"] not in {"response_item", "compacted"}:
+            continue
+        ids.append(payload["id"] if len(payload.get("id") or "") >= 20 else f"L{number}")
+        if any(item["type"] == "compaction" for item in payload.get("replacement_history") or ()):
+            opaque.add(f"L{number}")
+    return ids, {"opaque-summary": opaque}
+
+
+SCANS = {"claude-code": scan_claude_code, "codex": scan_codex}
+
+
 @pytest.mark.data
 @every_sample
-def test_every_row_of_a_sample_is_an_entry_and_only_missing_parents_are_noted(engine: Engine, file: Path) -> None:
+def test_every_row_of_a_sample_is_an_entry_and_only_what_the_format_does_not_tell_is_noted(
+    engine: Engine, file: Path
+) -> None:
     (report,) = engine.index(file, rebuild=True).sessions
     assert report.session is not None
-    rows = rows_of(file)
-    ids = [row["uuid"] for row in rows if "uuid" in row]
+    ids, noted = SCANS[file.parent.name](file)
     entries = stored(engine, file)
     assert [entry.id for entry in entries if entry.kind != "label"] == ids
-    missing = {row["uuid"] for row in rows if "uuid" in row} & {
-        row["uuid"]
-        for row in rows
-        if "uuid" in row and (parent := row["parentUuid"] or row.get("logicalParentUuid")) and parent not in set(ids)
-    }
-    assert {flaw.id for flaw in report.flaws} == missing
-    assert {flaw.reason for flaw in report.flaws} <= {"unknown-parent"}
+    lines = {entry.id: entry.source.line for entry in entries}
+    for reason, some in noted.items():
+        assert {flaw.line for flaw in report.flaws if flaw.reason == reason} == {lines[id_] for id_ in some}
+    assert {flaw.reason for flaw in report.flaws} <= set(noted)
     assert engine.index(file).sessions[0].status == "unchanged"
+
+
+@pytest.mark.data
+@pytest.mark.parametrize("file", [path for path in SAMPLES if path.parent.name == "codex"], ids=lambda path: path.stem)
+def test_requests_are_the_messages_that_the_program_tells_of_as_the_users(engine: Engine, file: Path) -> None:
+    engine.index(file)
+    told = [
+        row["payload"]["message"]
+        for row in rows_of(file)
+        if row["type"] == "event_msg" and row["payload"]["type"] == "user_message"
+    ]
+    requests = [entry.text for entry in stored(engine, file) if entry.request]
+    assert requests
+    if "made" not in file.name:  # that version tells of them in another way
+        assert requests == told
 
 
 @pytest.mark.data
@@ -158,7 +203,48 @@ def test_a_made_fork_knows_its_origin_and_shares_its_rows(tmp_path: Path) -> Non
         assert fork.entries == 32
 
 
-def test_an_echo_of_our_own_evidence_never_grows(tmp_path: Path) -> None:
+def test_a_made_fork_of_codex_holds_the_history_that_stands_in_its_origin(tmp_path: Path) -> None:
+    for file in (ROOT / "examples" / "codex").glob("*.jsonl"):
+        (tmp_path / file.name).write_bytes(file.read_bytes())
+    origin, fork = sorted(tmp_path.glob("made-*.jsonl"))
+    with Engine.open(tmp_path / "store") as engine:
+        engine.index(tmp_path)
+        known = engine._find(str(fork))
+        assert known.header.parent == engine._find(str(origin)).header.session_id
+        assert (known.entries, known.shared) == (23, 19)
+        with engine._store.read(known.key) as snapshot:
+            entries = snapshot.entries(range(1, 24))
+            branch = find_branch(snapshot, None)
+        assert {entry.source.file for entry in entries} == {str(origin), None}
+        assert all(entry.source.file is None for entry in entries[19:])
+        assert branch.spans == ((1, 23),)
+        # What the origin's compaction dropped comes back in the fork, with the origin's line as its source.
+        asked = 'which hits had "row 1 zebra"?'
+        hit = engine.retrieve(session=fork, query=asked).hits[0]
+        assert hit.ranked.candidate.entry.role == "tool_result"
+        where = hit.ranked.candidate.entry.source
+        assert where.file == str(origin)
+        line = origin.read_bytes()[where.offset : where.offset + where.length]
+        assert b"row 1 zebra-42" in line
+        assert sha256(line).digest() == where.sha256
+        # A touched fork is not read anew; a changed origin is noticed before evidence goes out.
+        fork.touch()
+        assert engine.index(fork).sessions[0].status == "unchanged"
+        origin.write_bytes(origin.read_bytes().replace(b"row 1 zebra-42", b"row 1 zebra-43"))
+        assert engine.retrieve(session=fork, query="which hits had `zebra-43`?").hits == ()
+        hit = engine.retrieve(session=fork, query=asked).hits[0]
+        assert "row 1 zebra-43" in hit.excerpt
+        # Without its origin it is what its own file holds.
+        origin.unlink()
+        (report,) = engine.index(fork, rebuild=True).sessions
+        assert [flaw.reason for flaw in report.flaws] == ["origin-missing"]
+        assert report.session is not None
+        assert report.session.entries == 4
+        coverage = engine.retrieve(session=fork, query="zebra-43").diagnostics.coverage
+        assert (coverage.complete, coverage.reasons) == (False, ("origin-missing",))
+
+
+def test_an_echo_of_our_own_evidence_never_grows_in_claude_code(tmp_path: Path) -> None:
     """Twenty rounds: what is found is written into the transcript as hooks and tools write it, and asked again."""
     from tests import claude_code as cc
 
@@ -189,3 +275,32 @@ def test_an_echo_of_our_own_evidence_never_grows(tmp_path: Path) -> None:
             leaf = f"S{number}"
     assert texts == {"the walnut table has exit code 78"}
     assert Counter(row["type"] for row in rows)["attachment"] == 20
+
+
+def test_an_echo_of_our_own_evidence_never_grows_in_codex(tmp_path: Path) -> None:
+    """The same as Codex writes it: hook context as a developer's message, and the tool of a server's namespace."""
+    from tests import codex
+
+    rows: list[codex.Row] = [codex.meta(), codex.user("the walnut table has exit code 78"), codex.assistant("noted")]
+    rows.append(codex.compacted([], message="a summary"))
+    file = tmp_path / "s.jsonl"
+    texts = set()
+    with Engine.open(tmp_path / "store") as engine:
+        for number in range(20):
+            rows.append(codex.user("which exit code has the walnut table?"))
+            codex.write(file, rows)
+            found = engine.retrieve(session=file)
+            assert [hit.ranked.candidate.entry.id for hit in found.hits] == ["L2"]
+            evidence = found.hits[0].message
+            texts.add(found.hits[0].excerpt)
+            rows += [
+                codex.message("developer", evidence),
+                codex.user(evidence, kinds=["hooks.additional_context"]),
+                codex.call(f"c{number}", "history_recall", {"query": "walnut"}, namespace="mcp__aforesaid"),
+                codex.output(f"c{number}", json.dumps({"hits": [{"snippet": "walnut 78"}]})),
+                codex.call(f"d{number}", "exec_command", {"cmd": "cat evidence.txt"}),
+                codex.output(f"d{number}", f"Output:\nprinted\n{evidence}"),
+                codex.assistant("yes"),
+                codex.compacted([], message="a summary"),
+            ]
+    assert texts == {"the walnut table has exit code 78"}

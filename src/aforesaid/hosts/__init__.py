@@ -23,6 +23,9 @@ def session_folders(host: str | None = None) -> tuple[str, ...]:
         folders.append(os.path.join(agent, "sessions"))
     if host in {None, "claude-code"}:
         folders.append(os.path.join(os.environ.get("CLAUDE_CONFIG_DIR") or os.path.join("~", ".claude"), "projects"))
+    if host in {None, "codex"}:
+        home = os.environ.get("CODEX_HOME") or os.path.join("~", ".codex")
+        folders += [os.path.join(home, "sessions"), os.path.join(home, "archived_sessions")]
     found = dict.fromkeys(os.path.abspath(os.path.expanduser(folder)) for folder in folders if folder)
     return tuple(folder for folder in found if os.path.isdir(folder))
 

@@ -197,7 +197,7 @@ def _read(task: _Task, writer: SessionWriter, since: Session | None) -> tuple[In
             if since is None:
                 copies.count(reading.header, placed)
             if task.progress is not None:
-                task.progress(item.source.offset if isinstance(item, Entry) else item.byte, status.st_size)
+                task.progress(_position(item), status.st_size)
     placed = intake.flush(last=True)
     if since is None:
         copies.count(reading.header, placed)
@@ -225,6 +225,13 @@ def _read(task: _Task, writer: SessionWriter, since: Session | None) -> tuple[In
         checkpoint=checkpoint,
     )
     return intake, writer.commit(session, tail=end.leaf or thread.leaf)
+
+
+def _position(item: Entry | Flaw) -> int:
+    """How far into its own file a session was read with an item."""
+    if isinstance(item, Entry):
+        return item.source.offset if item.source.file is None else 0
+    return item.byte
 
 
 def _ids(reader: TranscriptPort, file: str, point: Checkpoint | None) -> frozenset[str]:

@@ -72,7 +72,7 @@ def _still_holds(store: StorePort, known: Session, source: BinaryIO) -> bool:
         for first in range(1, known.entries + 1, _PROOF_ROWS):
             for entry in snapshot.entries(range(first, first + _PROOF_ROWS)):
                 where = entry.source
-                if where.sha256 == NO_DIGEST:
+                if where.sha256 == NO_DIGEST or where.file is not None:
                     continue
                 source.seek(min(position, where.offset))
                 between = source.read(max(0, where.offset - position))

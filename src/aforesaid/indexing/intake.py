@@ -213,6 +213,8 @@ def _entry_of(item: Entry | Flaw) -> Entry | None:
 
 def _is_copy(entry: Entry, original: StoredEntry | None) -> bool:
     """Whether an entry says what the one with its id in another session says; some hosts write such lines anew."""
+    if entry.source.file is not None:
+        return True  # it is the same line
     if original is None:
         return False
     return original.source.sha256 == entry.source.sha256 or original.digest == digest(entry.text)

@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from aforesaid.transcripts.claude_code import ClaudeCodeTranscripts
+from aforesaid.transcripts.codex import CodexTranscripts
 from aforesaid.transcripts.pi import PiTranscripts
 
 if TYPE_CHECKING:
     from aforesaid.planning.values import ContextPort
     from aforesaid.ports import TranscriptPort
 
-READERS: tuple[TranscriptPort, ...] = (PiTranscripts(), ClaudeCodeTranscripts())
+READERS: tuple[TranscriptPort, ...] = (PiTranscripts(), ClaudeCodeTranscripts(), CodexTranscripts())
 
 
 def detect(head: bytes) -> TranscriptPort | None:

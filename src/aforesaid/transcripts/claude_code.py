@@ -24,6 +24,7 @@ from aforesaid.transcripts.passes import BOM, Pass, content_of
 from aforesaid.transcripts.times import canonical
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from typing import BinaryIO
 
     from aforesaid.transcripts.claude_code_rows import Row
@@ -129,20 +130,24 @@ class ClaudeCodeReading(Pass):
             leaf=self._tree.tail,
         )
 
-    def read_line(self, line: Line) -> Entry | Flaw | None:
-        """The entry or flaw of one line; None for the host's notes."""
+    def read_line(self, line: Line) -> Iterator[Entry | Flaw]:
+        """The entry or flaw of one line; nothing for the host's notes."""
         row = "too-long" if line.too_long else claude_code_rows.decode(content_of(line))
         if isinstance(row, str):
             saved = damaged.top_level(line.data[:HEAD], _SAVED)
             id_, parent = saved.get("uuid"), saved.get("parentUuid")
             if id_ is not None and line.ended:
                 self._tree.lose(id_, parent)
-            return Flaw(line=line.number, byte=line.offset, reason=row, id=id_, parent=parent)
+            yield Flaw(line=line.number, byte=line.offset, reason=row, id=id_, parent=parent)
+            return
         source = Source(line=line.number, offset=line.offset, length=len(line.data), sha256=sha256(line.data).digest())
-        if not isinstance(row.uuid, str) or not row.uuid:
-            return self._note(row, source)
-        self._learn(row)
-        return self._entry(row, row.uuid, source)
+        if isinstance(row.uuid, str) and row.uuid:
+            self._learn(row)
+            found = self._entry(row, row.uuid, source)
+        else:
+            found = self._note(row, source)
+        if found is not None:
+            yield found
 
     def _note(self, row: Row, source: Source) -> Entry | None:
         """The session's name, if that is what a row without a uuid gives."""

@@ -12,7 +12,7 @@ from aforesaid.model import Checkpoint, Flaw
 from aforesaid.transcripts.lines import split
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
     from typing import BinaryIO
 
     from aforesaid.model import Entry
@@ -34,8 +34,8 @@ class Pass:
         self._source = source
         self.offset, self.line = since.offset, since.line
 
-    def read_line(self, line: Line) -> Entry | Flaw | None:
-        """What a line is; None where it is nothing that is kept."""
+    def read_line(self, line: Line) -> Iterable[Entry | Flaw]:
+        """What a line gives; nothing where it holds nothing that is kept, and a lost flaw alone where it is lost."""
         raise NotImplementedError
 
     def __iter__(self) -> Iterator[Entry | Flaw]:
@@ -45,11 +45,10 @@ class Pass:
         for line in split(self._source, offset=self.offset, number=self.line + (not inside)):
             inside = False
             if line.data and not line.data.isspace():
-                found = self.read_line(line)
-                if isinstance(found, Flaw) and not line.ended:
-                    yield Flaw(line=line.number, byte=line.offset, reason="truncated-tail")
-                    return
-                if found is not None:
+                for found in self.read_line(line):
+                    if isinstance(found, Flaw) and found.lost and not line.ended:
+                        yield Flaw(line=line.number, byte=line.offset, reason="truncated-tail")
+                        return
                     yield found
             elif not line.ended:
                 return

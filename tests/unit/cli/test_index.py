@@ -114,6 +114,26 @@ def test_all_means_the_folders_of_claude_code_too(
     assert session_folders("pi") == ()
 
 
+def test_all_means_the_folders_of_codex_too(
+    command: Command, fake: FakeEngine, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fake.answer = make_report(make_sync())
+    own = home / ".codex" / "sessions" / "2026" / "11" / "30"
+    own.mkdir(parents=True)
+    (own / "rollout-a.jsonl").write_text("{}\n")
+    archived = home / ".codex" / "archived_sessions"
+    archived.mkdir()
+    (archived / "rollout-b.jsonl").write_text("{}\n")
+    assert command("index", "--all").status == 0
+    other = tmp_path / "other" / "sessions"
+    other.mkdir(parents=True)
+    (other / "rollout-c.jsonl").write_text("{}\n")
+    monkeypatch.setenv("CODEX_HOME", str(tmp_path / "other"))
+    assert command("index", "--all", "--host", "codex").status == 0
+    sessions = str(home / ".codex" / "sessions")
+    assert [call[1] for call in fake.calls] == [(sessions, str(archived)), (str(other),)]
+
+
 def test_all_without_any_host_is_status_2(command: Command, fake: FakeEngine) -> None:
     done = command("index", "--all", "--json")
     assert done.status == 2

@@ -36,6 +36,7 @@ class Extra(Struct, frozen=True, array_like=True):
     files: tuple[str, ...] = ()
     label: str | None = None
     target: str | None = None
+    file: str | None = None
 
 
 class Change(Struct, frozen=True, array_like=True):
@@ -168,7 +169,7 @@ def pack(value: Struct) -> bytes:
 
 def pack_extra(extra: Extra) -> bytes:
     """What an entry has of it; the last fields are left out if they are empty."""
-    fields = [extra.tools, extra.calls, extra.files, extra.label, extra.target]
+    fields = [extra.tools, extra.calls, extra.files, extra.label, extra.target, extra.file]
     while fields and not fields[-1] and fields[-1] != "":
         fields.pop()
     try:

@@ -196,7 +196,7 @@ def _stored(columns: Any) -> StoredEntry:
         timestamp=from_stamp(timestamp),
         text=words,
         parts=whole if parts is None else unpack_lengths(parts),
-        source=Source(line=line, offset=offset, length=length, sha256=sha256),
+        source=Source(line=line, offset=offset, length=length, sha256=sha256, file=more.file),
         digest=digest,
         tokens=tokens,
         tools=more.tools,

@@ -234,7 +234,7 @@ def _derive(row: int, entry: Entry, fed: list[Bound]) -> Bound:
     if len(data) >= PACK_FROM:
         flags |= PACKED
         data = squeeze(data)
-    extra = Extra(entry.tools, entry.calls, entry.files, entry.label, entry.target)
+    extra = Extra(entry.tools, entry.calls, entry.files, entry.label, entry.target, entry.source.file)
     return (
         row,
         to_id(entry.id),
