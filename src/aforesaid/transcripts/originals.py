@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 def read_line(file: str, source: Source) -> bytes | None:
     """The raw line of an entry; b"" if there is no transcript any more, None if the line is not what it was."""
     try:
-        with open(file, "rb") as lines:
+        with open(source.file or file, "rb") as lines:
             lines.seek(source.offset)
             line = lines.read(source.length)
     except FileNotFoundError:
@@ -38,6 +38,15 @@ def verify(file: str, sources: Sequence[Source]) -> None:
         StaleSource: a line is not what it was.
         SourceUnreadable: the system refuses.
     """
+    by_file: dict[str, list[Source]] = {}
+    for source in sources:
+        by_file.setdefault(source.file or file, []).append(source)
+    for name, some in by_file.items():
+        _verify(name, some)
+
+
+def _verify(file: str, sources: Sequence[Source]) -> None:
+    """The same for lines that stand in one file."""
     try:
         with open(file, "rb") as lines:
             for source in sources:
