@@ -27,6 +27,7 @@
         ├── PrivacyFailed               privacy-failed
         └── StoreError                  store-failed
             ├── StoreReadOnly           store-read-only
+            ├── StoreForeign            store-foreign
             ├── StoreFull               store-full
             ├── StoreBusy               store-busy
             ├── StoreCorrupt            store-corrupt
@@ -217,6 +218,12 @@ class StoreReadOnly(StoreError):
     """The store can be read but not written."""
 
     code = "store-read-only"
+
+
+class StoreForeign(StoreError):
+    """The store, or a file of it, belongs to another user of the system."""
+
+    code = "store-foreign"
 
 
 class StoreFull(StoreError):

@@ -17,7 +17,7 @@ import pytest
 from tests.conftest import ROOT
 from tests.fakes.reader import PlainTranscripts
 
-from aforesaid.errors import AforesaidError, StoreReadOnly
+from aforesaid.errors import AforesaidError, StoreForeign, StoreReadOnly
 from aforesaid.indexing import sync
 from aforesaid.storage.sqlite import open_store
 
@@ -235,9 +235,13 @@ def as_nobody(action: Callable[[], object]) -> str:
 
 
 def open_up(folder: Path, *, files: int, folders: int) -> None:
+    """Changes modes, and gives everything to the unprivileged user if this one is not."""
     folder.chmod(folders)
     for path in folder.rglob("*"):
         path.chmod(folders if path.is_dir() else files)
+    if os.geteuid() == 0:
+        for path in (folder, *folder.rglob("*")):
+            os.chown(path, 65534, 65534)
 
 
 def read_only_use(folder: Path, file: Path) -> object:
@@ -279,11 +283,28 @@ def test_a_store_that_may_not_even_be_read_is_named(public: Path) -> None:
     store = open_store(str(public / "store"))
     sync(store, READER, str(file))
     store.close()
+    open_up(public / "store", files=0o600, folders=0)
     said = as_nobody(lambda: open_store(str(public / "store")).sessions())
     assert said.startswith("StoreReadOnly: ")
-    open_up(public / "store", files=0o600, folders=0o755)
+    open_up(public / "store", files=0, folders=0o755)
     said = as_nobody(lambda: open_store(str(public / "store")).by_file(str(file)))
     assert said.startswith("StoreReadOnly: ")
+
+
+@posix
+@pytest.mark.skipif(os.name == "posix" and os.geteuid() != 0, reason="only root can be somebody else")
+def test_a_store_of_somebody_else_is_refused_even_if_it_may_be_written(public: Path) -> None:
+    file = transcript(public / "session.txt", 10)
+    store = open_store(str(public / "store"))
+    sync(store, READER, str(file))
+    store.close()
+    for path in (public / "store", *(public / "store").rglob("*")):
+        path.chmod(0o777)
+    said = as_nobody(lambda: open_store(str(public / "store")).by_file(str(file)))
+    assert said.startswith("StoreForeign: ")
+    open_up(public / "store", files=0o600, folders=0o700)
+    with pytest.raises(StoreForeign):
+        open_store(str(public / "store"))
 
 
 @posix
@@ -296,6 +317,6 @@ def test_a_transcript_that_may_not_be_read_is_named(public: Path) -> None:
     file = transcript(public / "session.txt", 10)
     file.chmod(0)
     (public / "store").mkdir()
-    (public / "store").chmod(0o777)
+    open_up(public / "store", files=0o600, folders=0o700)
     said = as_nobody(lambda: sync(open_store(str(public / "store")), READER, str(file)))
     assert said.startswith("SourceUnreadable: ")

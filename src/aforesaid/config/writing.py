@@ -9,6 +9,7 @@ from aforesaid.config.folders import user_file
 from aforesaid.config.layers import Setting, accept, apply_file, read_file
 from aforesaid.config.table import OPTIONS
 from aforesaid.errors import ConfigInvalid, OperationError
+from aforesaid.storage.ownership import close_to_others, make_private
 
 
 def write_setting(key: str, value: object) -> str:
@@ -52,7 +53,9 @@ def write_setting(key: str, value: object) -> str:
 
 
 def _replace(file: str, text: str) -> None:
-    os.makedirs(os.path.dirname(file), mode=0o700, exist_ok=True)
+    make_private(os.path.dirname(file))
+    if file == user_file():
+        close_to_others(os.path.dirname(file))  # a linked file stands among others of the user's
     draft = f"{file}.{os.getpid()}"
     descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
     try:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 import apsw
 
+from aforesaid.storage.ownership import close_to_others, make_private, refuse_foreign
 from aforesaid.storage.sqlite.failures import is_busy
 
 if TYPE_CHECKING:
@@ -87,10 +88,13 @@ def open_writable(path: str, timeout_ms: int) -> Database:
 
     Raises:
         apsw.Error, OSError: as they come; callers translate.
+        StoreForeign: the file belongs to another user.
     """
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0), 0o600)
     try:
         status = os.fstat(descriptor)
+        refuse_foreign(path, status)
+        close_to_others(path, status)
     finally:
         os.close(descriptor)
     return _open_writable(path, (status.st_dev, status.st_ino), timeout_ms)
@@ -196,7 +200,7 @@ def folder_lock(path: str, *, exclusive: bool, timeout_ms: int) -> Iterator[None
         yield
         return
 
-    os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
+    make_private(os.path.dirname(path))
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     kind = fcntl.LOCK_EX if exclusive else fcntl.LOCK_SH
 

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 
 from aforesaid.errors import StoreBusy, StoreCorrupt, StoreError, StoreFull, StoreReadOnly
 from aforesaid.model import StoreStatus
+from aforesaid.storage.ownership import close_to_others, make_private, refuse_foreign
 from aforesaid.storage.sqlite import migrations
 from aforesaid.storage.sqlite.catalogue import Catalogue
 from aforesaid.storage.sqlite.connection import (
@@ -44,6 +45,9 @@ if TYPE_CHECKING:
 
     from aforesaid.model import Session
 
+SESSIONS = "sessions"
+CATALOGUE = "catalogue" + SUFFIX
+LOCK = "lock"
 DAMAGED = ".damaged"
 KEPT_OPEN = 8
 """Session files that stay open when nobody uses them."""
@@ -60,14 +64,20 @@ def open_store(folder: str, *, busy_timeout_ms: int = DEFAULT_TIMEOUT_MS, max_by
 
     Raises:
         StoreReadOnly: there is no such folder and it cannot be made.
+        StoreForeign: it belongs to another user.
     """
     path = os.path.abspath(folder)
+    sessions = os.path.join(path, SESSIONS)
     try:
-        for part in (path, os.path.join(path, "sessions")):
-            os.makedirs(part, mode=0o700, exist_ok=True)
+        for part in (path, sessions):
+            refuse_foreign(part)
+            make_private(part)
     except OSError as error:
         if not os.path.isdir(path):
             raise system_error(error, path) from error
+    close_to_others(sessions)
+    if _holds_nothing_else(path):
+        close_to_others(path)
     return SqliteStore(path, busy_timeout_ms=busy_timeout_ms, max_bytes=max_bytes)
 
 
@@ -77,11 +87,11 @@ class SqliteStore:
     def __init__(self, folder: str, *, busy_timeout_ms: int, max_bytes: int) -> None:
         """Takes an existing folder; `open_store` makes it."""
         self._folder = folder
-        self._sessions = os.path.join(folder, "sessions")
-        self._lock = os.path.join(folder, "lock")
+        self._sessions = os.path.join(folder, SESSIONS)
+        self._lock = os.path.join(folder, LOCK)
         self._timeout_ms = busy_timeout_ms
         self._max_bytes = max_bytes
-        path = os.path.join(folder, "catalogue" + SUFFIX)
+        path = os.path.join(folder, CATALOGUE)
         self.writable = _may_write(folder) and _may_write(self._sessions) and _may_write(path)
         self._catalogue = Catalogue(path, self._lock, writable=self.writable, timeout_ms=busy_timeout_ms)
         self._idle: list[Shard] = []
@@ -307,7 +317,7 @@ class SqliteStore:
 
     def _make(self, key: str) -> Shard:
         """Opens a file for writing, or makes it."""
-        os.makedirs(self._sessions, mode=0o700, exist_ok=True)
+        make_private(self._sessions)
         with folder_lock(self._lock, exclusive=False, timeout_ms=self._timeout_ms):
             return Shard(key, open_writable(self._path(key), self._timeout_ms))
 
@@ -479,6 +489,15 @@ _KEY_DIGITS = 32
 def key_of(file: str) -> str:
     """The key of the session of a transcript: 32 hexadecimal digits."""
     return blake2b(to_bytes(os.path.normcase(file)), digest_size=16).hexdigest()
+
+
+def _holds_nothing_else(folder: str) -> bool:
+    """Whether a folder is a store's own; one that has other files too may be open to others on purpose."""
+    own = {SESSIONS, LOCK, CATALOGUE, *(CATALOGUE + suffix for suffix in COMPANIONS)}
+    try:
+        return own.issuperset(os.listdir(folder))
+    except OSError:
+        return False
 
 
 def _length(path: str) -> int:
