@@ -248,3 +248,13 @@ class StoreTooNew(StoreError):
     """The store was written by a newer aforesaid."""
 
     code = "store-too-new"
+
+
+def locate(error: BaseException) -> str:
+    """What an unexpected error is and where it was raised; never its own words, which may quote a text."""
+    place, trace = "", error.__traceback__
+    while trace is not None:
+        frame = trace.tb_frame
+        place = f" in {frame.f_globals.get('__name__', '?')}.{frame.f_code.co_name}, line {trace.tb_lineno}"
+        trace = trace.tb_next
+    return type(error).__name__ + place

@@ -14,7 +14,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from aforesaid import lineage
-from aforesaid.errors import AforesaidError, PrivacyFailed
+from aforesaid.errors import AforesaidError, PrivacyFailed, locate
 from aforesaid.model import Withheld
 from aforesaid.privacy.judge import Verdict
 
@@ -187,9 +187,9 @@ class Gate:
 
 
 def _failed(error: Exception) -> PrivacyFailed:
-    """The error's own words may quote a text; its kind does not."""
+    """The failure, without the error's own words."""
     return PrivacyFailed(
-        f"the privacy policy could not be applied ({type(error).__name__})", "run it again with -v and report it"
+        f"the privacy policy could not be applied ({locate(error)})", "run it again with -v and report it"
     )
 
 

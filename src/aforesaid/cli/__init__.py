@@ -13,7 +13,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from aforesaid import __version__
-from aforesaid.errors import AforesaidError, BadArgument, OperationError
+from aforesaid.errors import AforesaidError, BadArgument, OperationError, locate
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -163,9 +163,10 @@ def _report_unexpected(given: Sequence[str], error: Exception) -> int:
     if "-v" in given:
         import traceback  # late: for bugs only
 
-        traceback.print_exception(error)
-    message = f"{type(error).__name__}: {error}".rstrip(": ")
-    return _report(given, 1, "internal", message, "this is a bug: run it again with -v and report what it prints")
+        # Without the error's own words: what is reported must not hold a text.
+        sys.stderr.write("Traceback (most recent call last):\n")
+        traceback.print_tb(error.__traceback__)
+    return _report(given, 1, "internal", locate(error), "this is a bug: run it again with -v and report what it prints")
 
 
 # --- streams --------------------------------------------------------------------------------------------------------

@@ -17,7 +17,7 @@ from threading import Lock, Thread
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Final
 
-from aforesaid.errors import AforesaidError, BadArgument, OperationError, UsageError
+from aforesaid.errors import AforesaidError, BadArgument, OperationError, UsageError, locate
 from aforesaid.hosts import wire
 
 if TYPE_CHECKING:
@@ -204,7 +204,7 @@ class Connection:
             failed = OperationError(f"{where}{error.strerror or error}", "check permissions, free space and the path")
             return wire.encode(_failure(call.id, _refuse(FAILED, failed)))
         except Exception as error:  # noqa: BLE001 - the service outlives every call
-            message = f"{type(error).__name__}: {error}".rstrip(": ")
+            message = locate(error)
             data = _data("internal", message, "this is a bug: report it")
             return wire.encode(_failure(call.id, Refused(INTERNAL, message, data)))
 
