@@ -24,8 +24,10 @@ from aforesaid.errors import (
     PathMissing,
     PrivacyUnreadable,
     SessionAmbiguous,
+    SessionForgotten,
     SessionNotFound,
     SourceUnreadable,
+    StoreCorrupt,
     StoreReadOnly,
     UsageError,
 )
@@ -40,7 +42,7 @@ if TYPE_CHECKING:
 
     from aforesaid.config.privacy import Bench
     from aforesaid.inquiry import Expansion, Match, Mode, RecallPage, Scope
-    from aforesaid.model import Kind, RetrievalStatus, Role, Session, Span, StoreStatus
+    from aforesaid.model import ForgetReport, Kind, RetrievalStatus, Role, Session, Span, StoreStatus
     from aforesaid.planning.outline import Outline
     from aforesaid.planning.values import (
         ContextPort,
@@ -192,6 +194,8 @@ class Engine:
             found, reasons = self._refresh(os.fspath(session))
         except UsageError:
             raise
+        except SessionForgotten as error:
+            return _nothing("disabled", error.code, options)
         except OperationError as error:
             return _nothing("failed", error.code, options)
         return self._retrieve(
@@ -569,6 +573,61 @@ class Engine:
         files = [(_reader(known.header.host), known.file) for known in chosen]
         return sync_all(self._store, files, rebuild=True, redacting=self._redacting, progress=progress)
 
+    def forget(
+        self,
+        *,
+        session: Path | None = None,
+        project: Path | None = None,
+        entries: Sequence[str] = (),
+        text: str | None = None,
+        after: str | None = None,
+        before: str | None = None,
+        dry_run: bool = False,
+        verify: bool = False,
+        progress: Progress | None = None,
+    ) -> ForgetReport:
+        """Takes something out of the store for good; transcripts are not touched.
+
+        What was forgotten does not come in again, and neither do copies of it in other sessions. Without anything to
+        forget, `verify` finishes what an interrupted call has left and checks everything that was ever forgotten.
+
+        Args:
+            session: all of this session, or the one that `entries` or the dates are about: a transcript, or an id.
+            project: all sessions that worked in this folder and began before now, or those that the dates are about.
+            entries: ids of entries of `session`.
+            text: every entry that says this, in any case and with any blanks; alone.
+            after: entries from this time on; ISO 8601, UTC unless it says otherwise.
+            before: entries before this time; neither reaches beyond now.
+            dry_run: change nothing, say what would go.
+            verify: look for it in every file of the store afterwards.
+            progress: called with bytes done and bytes in all.
+
+        Raises:
+            UsageError: the arguments do not fit each other, or name nothing; nothing was forgotten.
+            StoreError: the store failed; the same call finishes what was begun.
+        """
+        from time import time  # late: rarely needed
+
+        from aforesaid.forgetting import forget, select
+        from aforesaid.transcripts.times import canonical
+
+        now = canonical(time() * 1000) or ""
+        known, file = (None, None) if session is None else self._find_forgettable(os.fspath(session))
+        selector = select(
+            self._store,
+            named=session is not None,
+            session=known,
+            file=file,
+            project=None if project is None else os.path.realpath(project),
+            entries=tuple(entries),
+            text=text,
+            after=_moment(after),
+            before=_moment(before),
+        )
+        if selector.empty and not verify and session is None and project is None:
+            raise BadArgument("nothing was named to forget", "name a session, a project, a text or a date")
+        return forget(self._store, selector, now=now, dry_run=dry_run, verify=verify, progress=progress)
+
     def close(self) -> None:
         """Gives back the store's files."""
         if self._opened is not None:
@@ -600,6 +659,24 @@ class Engine:
             f"no session {reference} in the store", "run `aforesaid sessions` for the ids, or name a file"
         )
 
+    def _find_forgettable(self, reference: str) -> tuple[Session | None, str | None]:
+        """The session that a path or an id names; else the path of one that is not stored, or was forgotten before."""
+        path = os.path.abspath(reference)
+        try:
+            return self._find(reference), None
+        except StoreCorrupt:
+            return None, path
+        except (PathMissing, SessionNotFound):
+            from aforesaid.model import Header  # late: see `forget`
+            from aforesaid.transcripts import READERS
+
+            grave = self._store.forgetting
+            if os.path.isfile(path) or grave.refuses(path):
+                return None, path
+            if any(grave.refuses(path, Header(host=reader.host, session_id=reference)) for reader in READERS):
+                return None, None
+            raise
+
     def _refresh(self, reference: str) -> tuple[Session, tuple[str, ...]]:
         """The session that a path or an id names, brought up to date; reasons why it may not be."""
         if os.path.isfile(reference):
@@ -615,6 +692,8 @@ class Engine:
 
         reader = _reader(known.header.host) if known else self._reader_of(file)
         report = sync(self._store, reader, file, redacting=self._redacting)
+        if report.error_code == SessionForgotten.code:
+            raise SessionForgotten(report.error or file, "nothing of it is kept or searched")
         if report.session is None:
             raise SourceUnreadable(f"{file} could not be read", "check the file")
         return report.session, ()
@@ -723,6 +802,16 @@ def _reader(host: str) -> TranscriptPort:
             return reader
     known = ", ".join(reader.host for reader in READERS)
     raise BadArgument(f"there is no host {host}", f"choose one of {known}")
+
+
+def _moment(given: str | None) -> str | None:
+    """A time as entries carry it."""
+    from aforesaid.transcripts.times import canonical  # late: rarely needed
+
+    moment = None if given is None else canonical(given)
+    if given is not None and moment is None:
+        raise BadArgument(f"{given} is no date", "write it as 2026-11-30 or 2026-11-30T02:14:36Z")
+    return moment
 
 
 def _source_lines(answer: Retrieval) -> tuple[bytes | None, ...]:

@@ -25,6 +25,8 @@
         ├── TextSearchFailed            fts-failed
         ├── GateMissed                  gate-missed
         ├── PrivacyFailed               privacy-failed
+        ├── SessionForgotten            session-forgotten
+        ├── ForgetIncomplete            forget-incomplete
         └── StoreError                  store-failed
             ├── StoreReadOnly           store-read-only
             ├── StoreForeign            store-foreign
@@ -206,6 +208,18 @@ class PrivacyFailed(OperationError):
     """The privacy policy could not be applied, so no text was handed out."""
 
     code = "privacy-failed"
+
+
+class SessionForgotten(OperationError):
+    """The session was forgotten on purpose: it is neither kept nor searched."""
+
+    code = "session-forgotten"
+
+
+class ForgetIncomplete(OperationError):
+    """Something was forgotten, and a check found its words in the store nevertheless."""
+
+    code = "forget-incomplete"
 
 
 class StoreError(OperationError):

@@ -47,6 +47,10 @@ class Source(Struct, frozen=True, kw_only=True, gc=False):
     file: str | None = None
 
 
+NO_DIGEST = bytes(32)
+"""Stands for the digest of a line where an entry has none: a gap, or an entry that was forgotten."""
+
+
 class Compaction(Struct, frozen=True, kw_only=True):
     """What a compaction left in the model's view of what stood before it on the branch.
 
@@ -260,6 +264,13 @@ class StoredEntry(Struct, frozen=True, kw_only=True):
     automatic: bool = True
     request: bool = False
     redacted: int = 0
+    label: str | None = None
+    target: str | None = None
+
+    @property
+    def forgotten(self) -> bool:
+        """Whether its words were forgotten on purpose: nothing is left but its place, its role and its time."""
+        return self.source.sha256 == NO_DIGEST and self.kind != "gap"
 
 
 # --- lineage --------------------------------------------------------------------------------------------------------
@@ -577,7 +588,8 @@ class SyncReport(Struct, frozen=True, kw_only=True):
         session: the session afterwards; None if it failed before it was known.
         added, removed: rows.
         flaws: lines of this sync that could not be used, or not in full.
-        error_code, error: set when `status` is `failed`, and when it is `rebuilt` because the stored data were damaged.
+        error_code, error: set when `status` is `failed`, when it is `rebuilt` because the stored data were damaged, and
+            when it is `unchanged` because the session was forgotten.
     """
 
     file: str
@@ -618,3 +630,77 @@ class StoreStatus(Struct, frozen=True, kw_only=True):
     entries: int
     bytes: int
     damaged: tuple[str, ...] = ()
+
+
+# --- forgetting -----------------------------------------------------------------------------------------------------
+
+
+class Erased(Struct, frozen=True, kw_only=True):
+    """What was erased of one session, or would be.
+
+    Attributes:
+        file: path of its transcript; empty where the damaged file of the store did not say.
+        session_id: its id; None where it is not known.
+        whole: whether all of the session goes.
+        entries: entries that lose their words.
+    """
+
+    file: str
+    session_id: str | None
+    whole: bool
+    entries: int
+
+
+class Leftover(Struct, frozen=True, kw_only=True):
+    """A place where forgotten words were found; never the words.
+
+    Attributes:
+        file: path within the store.
+        where: `bytes`, `index`, `entry`, or the table and column.
+        count: how often.
+    """
+
+    file: str
+    where: str
+    count: int
+
+
+class Verification(Struct, frozen=True, kw_only=True):
+    """What was checked, and what was found.
+
+    Attributes:
+        files, bytes: read in full.
+        databases: of those, how many are databases whose tables were read as well.
+        values: values of tables that were unpacked and searched.
+        terms: terms of full-text indexes that were compared with the texts that are left.
+        texts: forgotten texts that were searched for in the bytes, as they are and as the store packs them.
+        free_pages: pages of databases that hold nothing but what may stand in them from before.
+        leftovers: where something was found.
+    """
+
+    files: int
+    bytes: int
+    databases: int
+    values: int
+    terms: int
+    texts: int
+    free_pages: int
+    leftovers: tuple[Leftover, ...] = ()
+
+
+class ForgetReport(Struct, frozen=True, kw_only=True):
+    """What was forgotten, or would be.
+
+    Attributes:
+        dry_run: whether nothing was changed.
+        resumed: whether an erasure that was interrupted before has been finished as well.
+        sessions: what was erased, copies in other sessions included, in file order.
+        discarded: damaged files of the store that could not be read and so were removed; they are derived again.
+        verification: what a check afterwards found; None where none was asked for.
+    """
+
+    dry_run: bool
+    resumed: bool
+    sessions: tuple[Erased, ...]
+    discarded: int = 0
+    verification: Verification | None = None

@@ -9,13 +9,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, BinaryIO, Protocol
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
     from contextlib import AbstractContextManager
 
     from aforesaid.inquiry import Filter, Outline
     from aforesaid.model import (
         Checkpoint,
         Entry,
+        Erased,
         Flaw,
         Header,
         Session,
@@ -24,7 +25,9 @@ if TYPE_CHECKING:
         StoreStatus,
         TermRow,
         Tree,
+        Verification,
     )
+    from aforesaid.tombstones import Burial, Marker
 
 
 class Reading(Protocol):
@@ -200,6 +203,55 @@ class SessionWriter(Protocol):
         ...
 
 
+class ForgettingPort(Protocol):
+    """What a store keeps of what was forgotten, and how it erases. All methods raise subclasses of `StoreError`.
+
+    The marks that were buried hold at once and for good: what they cover (`tombstones.Tombstones`) enters the store
+    without its words, and a session that they name does not enter at all.
+    """
+
+    @property
+    def pending(self) -> bool:
+        """Whether something was buried and the erasure that is due after it has not ended."""
+        ...
+
+    def marker(self, *, lasting: bool) -> Marker:
+        """Makes marks.
+
+        Args:
+            lasting: with the store's own key. Else the marks may be good for nothing but a preview.
+        """
+        ...
+
+    def refuses(self, file: str, header: Header | None = None) -> bool:
+        """Whether a session was forgotten as a whole, by its path or by what its header says."""
+        ...
+
+    def bury(self, burial: Burial) -> None:
+        """Keeps marks from now on, and an erasure is due."""
+        ...
+
+    def erase(self, progress: Callable[[int, int], None] | None = None) -> tuple[tuple[Erased, ...], int]:
+        """Erases whatever the marks cover, so that no file of the store holds it.
+
+        An erased entry keeps its row, place, id, kind, role and time; it has no text and is never automatic. Readers
+        see each session before or after. May be repeated at any time; ends what an interrupted one has left.
+
+        Returns:
+            What was erased, in file order, and how many unreadable sessions were removed instead.
+        """
+        ...
+
+    def verify(self, text: str | None, samples: Sequence[str]) -> Verification:
+        """Looks for forgotten words in every file of the store.
+
+        Args:
+            text: what must stand nowhere.
+            samples: texts of entries that were erased; those that another entry says as well are left out.
+        """
+        ...
+
+
 class StorePort(Protocol):
     """Holds what is derived from transcripts. Several processes may use one store at the same time.
 
@@ -209,6 +261,11 @@ class StorePort(Protocol):
     @property
     def writable(self) -> bool:
         """Whether this process may write the store."""
+        ...
+
+    @property
+    def forgetting(self) -> ForgettingPort:
+        """How something is forgotten here."""
         ...
 
     def sessions(self, *, host: str | None = None, cwd: str | None = None) -> tuple[Session, ...]:
@@ -236,7 +293,11 @@ class StorePort(Protocol):
         ...
 
     def write(self, file: str) -> AbstractContextManager[SessionWriter]:
-        """A transaction on the session of this absolute path, made if it does not exist."""
+        """A transaction on the session of this absolute path, made if it does not exist.
+
+        Raises:
+            SessionForgotten: the session was forgotten; known by its path at once, by its header at the commit.
+        """
         ...
 
     def remove(self, key: str) -> None:

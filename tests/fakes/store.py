@@ -12,18 +12,31 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from aforesaid.errors import StoreError
+from aforesaid.errors import SessionForgotten, StoreError
 from aforesaid.inquiry import Outline
 from aforesaid.matching import Literal, Term
-from aforesaid.model import Mark, Run, Session, StoredEntry, StoreStatus, TermRow, Tree
+from aforesaid.model import (
+    Erased,
+    Leftover,
+    Mark,
+    Run,
+    Session,
+    StoredEntry,
+    StoreStatus,
+    TermRow,
+    Tree,
+    Verification,
+)
 from aforesaid.text import digest, feed
 from aforesaid.tokens import estimate
+from aforesaid.tombstones import KEY_BYTES, Burial, Contained, Marker, made_of, strike, words_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from aforesaid.inquiry import Filter
-    from aforesaid.model import Entry, Span
+    from aforesaid.model import Entry, Header, Span
+    from aforesaid.tombstones import Tombstones
 
 _TOKEN = re.compile("[0-9a-z\u0080-\U0010ffff]+")
 _UPPER = {upper: upper + 32 for upper in range(ord("A"), ord("Z") + 1)}
@@ -45,6 +58,7 @@ class FakeStore:
     def __init__(self) -> None:
         self._sessions: dict[str, _Data] = {}
         self.writable = True
+        self.forgetting = FakeForgetting(self._sessions)
 
     def sessions(self, *, host: str | None = None, cwd: str | None = None) -> tuple[Session, ...]:
         found = [
@@ -79,7 +93,9 @@ class FakeStore:
 
     @contextmanager
     def write(self, file: str) -> Iterator[FakeWriter]:
-        yield FakeWriter(self._sessions, f"key:{file}", file)
+        if self.forgetting.refuses(file):
+            raise SessionForgotten(f"{file} was forgotten", "nothing is kept")
+        yield FakeWriter(self._sessions, f"key:{file}", file, self.forgetting)
 
     def remove(self, key: str) -> None:
         self._sessions.pop(key, None)
@@ -102,8 +118,8 @@ class FakeStore:
 class FakeWriter:
     """`SessionWriter` in memory."""
 
-    def __init__(self, sessions: dict[str, _Data], key: str, file: str) -> None:
-        self._sessions, self._key, self._file = sessions, key, file
+    def __init__(self, sessions: dict[str, _Data], key: str, file: str, forgetting: FakeForgetting) -> None:
+        self._sessions, self._key, self._file, self._forgetting = sessions, key, file, forgetting
         before = sessions.get(key)
         self.session = before.session if before else None
         self._entries = list(before.entries) if before else []
@@ -119,11 +135,13 @@ class FakeWriter:
         return frozenset(ids) & {entry.id for entry in self._entries}
 
     def append(self, entries: Sequence[Entry]) -> None:
-        self._entries += entries
+        self._entries += self._forgetting.struck(self._key, entries)
         if entries:
             self._tail, self._changed = len(self._entries), True
 
     def commit(self, session: Session, *, tail: str | None = None) -> Session:
+        if self._forgetting.refuses(self._file, session.header):
+            raise SessionForgotten(f"{self._file} was forgotten", "nothing is kept")
         before = self.session
         ids = [entry.id for entry in self._entries]
         if tail is not None:
@@ -142,6 +160,70 @@ class FakeWriter:
         )
         self._sessions[self._key] = _Data(done, tuple(self._entries), self._tail)
         return done
+
+
+class FakeForgetting:
+    """`ForgettingPort` in memory."""
+
+    def __init__(self, sessions: dict[str, _Data]) -> None:
+        self._sessions = sessions
+        self._marker = Marker(b"k" * KEY_BYTES)
+        self._burial = Burial()
+        self.pending = False
+
+    @property
+    def tombstones(self) -> Tombstones:
+        return made_of(self._marker, self._burial)
+
+    def marker(self, *, lasting: bool) -> Marker:
+        return self._marker
+
+    def refuses(self, file: str, header: Header | None = None) -> bool:
+        return self.tombstones.refuses(file, header)
+
+    def struck(self, key: str, entries: Sequence[Entry]) -> list[Entry]:
+        covered = self.tombstones.covered(key, entries)
+        return [strike(entry) if place in covered else entry for place, entry in enumerate(entries)]
+
+    def bury(self, burial: Burial) -> None:
+        was = self._burial
+        self._burial = Burial(
+            marks=was.marks | burial.marks, grams=was.grams | burial.grams, rules=was.rules | burial.rules
+        )
+        self.pending = True
+
+    def erase(self, progress: Callable[[int, int], None] | None = None) -> tuple[tuple[Erased, ...], int]:
+        erased: list[Erased] = []
+        for key, data in sorted(self._sessions.items()):
+            session = data.session
+            whole = self.refuses(session.file, session.header)
+            covered = self.tombstones.covered(key, data.entries)
+            if whole:
+                del self._sessions[key]
+                count = sum(bool(words_of(entry)) for entry in data.entries)
+            elif covered:
+                entries = tuple(self.struck(key, data.entries))
+                names = [entry.label for entry in entries if entry.kind == "label" and entry.target is None]
+                changed = replace(session, generation=session.generation + 1, name=names[-1] if names else None)
+                self._sessions[key] = _Data(changed, entries, data.tail)
+                count = len(covered)
+            else:
+                continue
+            erased.append(Erased(file=session.file, session_id=session.header.session_id, whole=whole, entries=count))
+        self.pending = False
+        return tuple(sorted(erased, key=lambda one: one.file)), 0
+
+    def verify(self, text: str | None, samples: Sequence[str]) -> Verification:
+        found = 0
+        for key, data in self._sessions.items():
+            covered = self.tombstones.covered(key, data.entries)
+            for place, entry in enumerate(data.entries):
+                told = text is not None and Contained(text).found_in(words_of(entry))
+                found += place in covered or told
+        left = (Leftover(file="memory", where="entry", count=found),) if found else ()
+        return Verification(
+            files=0, bytes=0, databases=0, values=0, terms=0, texts=len(samples), free_pages=0, leftovers=left
+        )
 
 
 def _facts(session: Session) -> tuple[object, ...]:
@@ -318,4 +400,6 @@ def _stored(row: int, entry: Entry) -> StoredEntry:
         automatic=entry.automatic,
         request=entry.request,
         redacted=entry.redacted,
+        label=entry.label,
+        target=entry.target,
     )

@@ -26,6 +26,7 @@ COMMANDS = {
     "expand": "show the original text of entries that were found",
     "sessions": "list the sessions in the store, newest first",
     "status": "show where the store is and how it fares",
+    "forget": "take something out of the store for good, provably",
     "rebuild": "derive the stored data again from the transcripts",
     "config": "show, check or change the configuration",
     "serve": "answer host adapters: JSON-RPC 2.0, one JSON object a line, on standard input and output",

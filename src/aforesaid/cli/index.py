@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from aforesaid.cli.terminal import Progress, count, emit, fail, one_line, show, show_table
-from aforesaid.errors import BadArgument
+from aforesaid.errors import BadArgument, SessionForgotten
 from aforesaid.hosts import HOSTS, folders_with_sessions, wire
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ def show_report(report: IndexReport, *, verbose: bool) -> None:
         right=("entries", "added", "removed", "flaws"),
     )
     for session in report.sessions:
-        if session.error_code is not None:
+        if session.error_code not in {None, SessionForgotten.code}:
             fail(session.error_code, session.error or session.file)
     show([*_flaws(report, verbose=verbose), "", _totals(report)])
 
@@ -63,7 +63,7 @@ def show_report(report: IndexReport, *, verbose: bool) -> None:
 def _row(report: SyncReport) -> tuple[str, ...]:
     session = report.session
     return (
-        report.status,
+        "forgotten" if report.error_code == SessionForgotten.code else report.status,
         f"{session.entries:,}" if session is not None else "-",
         f"{report.added:,}",
         f"{report.removed:,}",

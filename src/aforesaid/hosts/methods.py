@@ -65,6 +65,20 @@ class Rebuild(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     session: str | None = None
 
 
+class Forget(Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown_fields=True):
+    """Parameters of `forget`."""
+
+    session: str | None = None
+    project: str | None = None
+    entry: tuple[str, ...] = ()
+    text: str | None = None
+    after: str | None = None
+    before: str | None = None
+    dry_run: bool = False
+    verify: bool = False
+    yes: bool = False
+
+
 class Configure(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Parameters of `config`. A text is read as on the command line, every other value is taken as it is."""
 
@@ -163,6 +177,7 @@ class Commands:
             "sessions": self._sessions,
             "status": self._status,
             "rebuild": self._rebuild,
+            "forget": self._forget,
             "config": self._config,
         }
 
@@ -249,6 +264,24 @@ class Commands:
         return wire.rebuild(
             self.engine.rebuild(session=asked.session and check_path(asked.session), progress=call.progress)
         )
+
+    def _forget(self, params: Params, call: Call) -> object:
+        asked = read_params(params, Forget)
+        names = (asked.session, asked.project, asked.entry, asked.text, asked.after, asked.before)
+        if any(names) and not (asked.dry_run or asked.yes):
+            raise BadArgument("this needs a confirmation", "say yes, or see first what would go with dryRun")
+        report = self.engine.forget(
+            session=asked.session and check_path(asked.session),
+            project=asked.project and check_path(asked.project),
+            entries=asked.entry,
+            text=asked.text,
+            after=asked.after,
+            before=asked.before,
+            dry_run=asked.dry_run,
+            verify=asked.verify,
+            progress=call.progress,
+        )
+        return wire.forgotten(report)
 
     def _config(self, params: Params, call: Call) -> object:
         del call

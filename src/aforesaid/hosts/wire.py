@@ -15,7 +15,17 @@ if TYPE_CHECKING:
 
     from aforesaid.config import Config, Setting
     from aforesaid.inquiry import Expansion, Found, RecallPage
-    from aforesaid.model import Diagnostics, Evidence, IndexReport, Query, Retrieval, Session, StoreStatus, SyncReport
+    from aforesaid.model import (
+        Diagnostics,
+        Evidence,
+        ForgetReport,
+        IndexReport,
+        Query,
+        Retrieval,
+        Session,
+        StoreStatus,
+        SyncReport,
+    )
     from aforesaid.planning.values import Manifest, ManifestItem, Message, Plan
 
 Document = dict[str, Any]
@@ -280,6 +290,39 @@ def _session(session: Session) -> Document:
         "requests": session.requests,
         "shared": session.shared,
         "invalidLines": session.flaw_count,
+    }
+
+
+def forgotten(report: ForgetReport) -> Document:
+    """`aforesaid.forget/1`."""
+    checked = report.verification
+    return {
+        "schema": "aforesaid.forget/1",
+        "dryRun": report.dry_run,
+        "resumed": report.resumed,
+        "sessions": [
+            {"file": one.file, "sessionId": one.session_id, "whole": one.whole, "entries": one.entries}
+            for one in report.sessions
+        ],
+        "totals": {
+            "sessions": sum(one.whole for one in report.sessions),
+            "entries": sum(one.entries for one in report.sessions),
+            "discarded": report.discarded,
+        },
+        "transcriptsChanged": 0,
+        "verification": None
+        if checked is None
+        else {
+            "clean": not checked.leftovers,
+            "files": checked.files,
+            "bytes": checked.bytes,
+            "databases": checked.databases,
+            "values": checked.values,
+            "terms": checked.terms,
+            "texts": checked.texts,
+            "freePages": checked.free_pages,
+            "leftovers": [{"file": left.file, "where": left.where, "count": left.count} for left in checked.leftovers],
+        },
     }
 
 

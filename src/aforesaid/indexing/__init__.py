@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 from msgspec.structs import replace
 
-from aforesaid.errors import AforesaidError, PathMissing, SourceUnreadable, StoreCorrupt
+from aforesaid.errors import AforesaidError, PathMissing, SessionForgotten, SourceUnreadable, StoreCorrupt
 from aforesaid.indexing.changes import compare, continues, samples
 from aforesaid.indexing.intake import NOT_READ, Copies, Intake, Thread
 from aforesaid.language.secret_formats import VERSION
@@ -60,7 +60,7 @@ def sync(
 
     Returns:
         What was done. `rebuilt` with the error code `store-corrupt` says that the stored data were found damaged and
-        have been made anew.
+        have been made anew. `unchanged` with `session-forgotten`, and no session: it was forgotten and stays out.
 
     Raises:
         PathMissing: there is no such file; what is stored of it stays.
@@ -77,6 +77,8 @@ def sync(
                 if known is not None and compare(store, known, reader, source, redaction=redaction) == "same":
                     return SyncReport(file=file, status="unchanged", session=known)
             return _write(task, rebuild=rebuild)
+        except SessionForgotten as error:
+            return SyncReport(file=file, status="unchanged", error_code=error.code, error=error.message)
         except StoreCorrupt as error:
             damage = error
         # The store begins a session anew once it has found it damaged.

@@ -10,6 +10,8 @@ import os
 from hashlib import blake2b, sha256
 from typing import TYPE_CHECKING, Literal
 
+from aforesaid.model import NO_DIGEST
+
 if TYPE_CHECKING:
     from typing import BinaryIO
 
@@ -20,8 +22,6 @@ if TYPE_CHECKING:
 
 SAMPLE = 4096
 """Bytes at the beginning, and before the end of what was read, that tell whether a file is still the one it was."""
-NO_DIGEST = bytes(32)
-"""Stands for the digest of a line where an entry has none."""
 _PROOF_ROWS = 500
 """Entries that are compared with the file at a time."""
 

@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Self
 from msgspec.structs import replace
 
 from aforesaid.errors import StoreError
-from aforesaid.indexing.changes import NO_DIGEST
-from aforesaid.model import Entry, Flaw, Source
+from aforesaid.model import NO_DIGEST, Entry, Flaw, Source
 from aforesaid.text import digest
 
 if TYPE_CHECKING:

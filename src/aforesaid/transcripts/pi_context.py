@@ -52,8 +52,10 @@ class PiContext:
         messages: list[Message] = []
         overhead = 0
         for place, entry in enumerate(ordered):
-            # Older compactions that lie among what was kept show nothing, nor does a damaged line.
-            if entry.kind == "gap" or (entry.kind == "compaction" and entry.row != compaction):
+            # Older compactions that lie among what was kept show nothing, nor does a damaged line; what was forgotten
+            # is not brought back from the file.
+            silent = entry.kind == "gap" or entry.forgotten
+            if silent or (entry.kind == "compaction" and entry.row != compaction):
                 continue
             record = _read_line(source, entry)
             edit = _read_line(source, edits[entry.row]) if entry.row in edits else {}

@@ -16,6 +16,7 @@ from aforesaid.storage.sqlite.connection import (
     open_writable,
     persist,
     remove_database,
+    scrub,
 )
 from aforesaid.storage.sqlite.failures import UNREADABLE, is_damage, translated
 from aforesaid.storage.sqlite.records import pack, to_bytes, unpack_session
@@ -94,6 +95,18 @@ class Catalogue:
     def forget(self, key: str) -> None:
         """Removes a session's row."""
         self._change(_FORGET, (key,))
+
+    def scrub(self) -> None:
+        """Leaves nothing in the file but its rows; a damaged one is begun anew."""
+        with translated(self._path, writing=True):
+            try:
+                database = self._open()
+                if database is not None:
+                    scrub(database, self._timeout_ms, always=True)
+            except UNREADABLE as error:
+                if not is_damage(error):
+                    raise
+                self._discard()
 
     def close(self) -> None:
         """Gives the file back."""

@@ -1,6 +1,6 @@
 """Opening one database file, and noticing when another file has taken its place.
 
-`shard` and `catalogue` open through `open_database`. Files are made 0600 before SQLite sees them. Knows nothing of what
+`shard` and `catalogue` open through this module. Files are made 0600 before SQLite sees them. Knows nothing of what
 the tables hold.
 """
 
@@ -31,6 +31,8 @@ CACHE_KIB = 8192
 """Page cache of a connection. A session of some thousand entries fits, so that its searches read nothing twice."""
 WAL_KEPT = 1 << 20
 """Bytes of a write-ahead log that stay on the disk for reuse after a large transaction."""
+OVERWRITE_IN_PAGES, OVERWRITE_EVERYWHERE = "FAST", "ON"
+"""How deleted content is overwritten: always within pages, where it costs nothing; free pages only by `erasure`."""
 
 Identity = tuple[int, int]
 
@@ -167,6 +169,7 @@ def _tune(connection: apsw.Connection, timeout_ms: int) -> None:
     connection.set_busy_timeout(timeout_ms)
     connection.pragma("cache_size", -CACHE_KIB)
     connection.pragma("temp_store", "MEMORY")
+    connection.pragma("secure_delete", OVERWRITE_IN_PAGES)
 
 
 def persist(attempt: Callable[[], Result], timeout_ms: int) -> Result:
@@ -239,3 +242,28 @@ def size_of(path: str) -> int:
         except FileNotFoundError:
             continue
     return total
+
+
+def scrub(database: Database, timeout_ms: int, *, always: bool) -> None:
+    """Leaves nothing in a database's files but what its tables hold.
+
+    Args:
+        database: outside a transaction, with `secure_delete` on.
+        timeout_ms: how long to wait for readers.
+        always: rewrite the file even if it has no free page.
+
+    Raises:
+        apsw.BusyError: another process was still reading what has been erased.
+    """
+    connection = database.connection
+    if always or connection.pragma("freelist_count"):
+        persist(lambda: connection.execute("VACUUM"), timeout_ms)
+    if always or _length(database.path + COMPANIONS[0]):
+        persist(lambda: connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE), timeout_ms)
+
+
+def _length(path: str) -> int:
+    try:
+        return os.stat(path).st_size
+    except FileNotFoundError:
+        return 0

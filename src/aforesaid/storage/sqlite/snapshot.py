@@ -205,4 +205,6 @@ def _stored(columns: Any) -> StoredEntry:
         automatic=bool(flags & AUTOMATIC),
         request=bool(flags & REQUEST),
         redacted=redacted,
+        label=more.label,
+        target=more.target,
     )

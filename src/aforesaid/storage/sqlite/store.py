@@ -3,6 +3,7 @@
     FOLDER/lock                     keeps opening and unlinking apart
     FOLDER/secret                   32 random bytes, made when they are first needed
     FOLDER/catalogue.db             the list of sessions, a cache
+    FOLDER/forgotten.db             marks of what was forgotten; there only if something was
     FOLDER/sessions/KEY.db          one session; KEY is a hash of its transcript's path
     FOLDER/sessions/KEY.damaged     this file was found damaged: the next sync begins it anew
 
@@ -17,7 +18,7 @@ from contextlib import contextmanager
 from hashlib import blake2b
 from typing import TYPE_CHECKING
 
-from aforesaid.errors import StoreBusy, StoreCorrupt, StoreError, StoreFull, StoreReadOnly
+from aforesaid.errors import SessionForgotten, StoreBusy, StoreCorrupt, StoreError, StoreFull, StoreReadOnly
 from aforesaid.model import StoreStatus
 from aforesaid.storage.ownership import close_to_others, make_private, refuse_foreign
 from aforesaid.storage.sqlite import migrations
@@ -44,11 +45,16 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from aforesaid.model import Session
+    from aforesaid.ports import SessionWriter
+    from aforesaid.storage.sqlite.erasure import Eraser
+    from aforesaid.storage.sqlite.graveyard import Graveyard
+    from aforesaid.tombstones import Tombstones
 
 SESSIONS = "sessions"
 CATALOGUE = "catalogue" + SUFFIX
 LOCK = "lock"
 DAMAGED = ".damaged"
+FORGOTTEN = "forgotten" + SUFFIX
 KEPT_OPEN = 8
 """Session files that stay open when nobody uses them."""
 DEFAULT_TIMEOUT_MS = 5000
@@ -94,6 +100,7 @@ class SqliteStore:
         path = os.path.join(folder, CATALOGUE)
         self.writable = _may_write(folder) and _may_write(self._sessions) and _may_write(path)
         self._catalogue = Catalogue(path, self._lock, writable=self.writable, timeout_ms=busy_timeout_ms)
+        self._buried: Graveyard | None = None
         self._idle: list[Shard] = []
         self._unmarked: set[str] = set()
         self._behind: dict[str, tuple[Session, bytes]] = {}
@@ -151,16 +158,34 @@ class SqliteStore:
             self._release(shard, "COMMIT")
 
     @contextmanager
-    def write(self, file: str) -> Iterator[ShardWriter]:
-        """A transaction on the session of this absolute path. A damaged file is begun anew."""
+    def write(self, file: str) -> Iterator[SessionWriter]:
+        """A transaction on the session of this absolute path. A damaged file is begun anew.
+
+        Raises:
+            SessionForgotten: the session was forgotten, which may be known only at its commit.
+        """
         if not self.writable:
             raise StoreReadOnly(f"the store {self._folder} is read-only", "check its permissions, or choose another")
+        try:
+            self._refuse(file)
+            with self._writing(file) as writer:
+                yield writer
+        except SessionForgotten:
+            if os.path.exists(self._path(key_of(file))):
+                # The log may hold what was written until the session was recognised.
+                self.forgetting.drop(key_of(file))
+            raise
+
+    @contextmanager
+    def _writing(self, file: str) -> Iterator[SessionWriter]:
         shard = self._begin(key_of(file))
         try:
+            # Within the transaction, so that no erasure can pass the session by unnoticed.
+            tombstones = self._refuse(file)
             with self._watched(shard.key, writing=True):
                 migrations.upgrade(shard.database.connection, migrations.SHARD, shard.database.path)
                 writer = ShardWriter(shard, file, lambda session: self._committed(shard, session))
-            yield writer
+            yield writer if tombstones is None else self._guarded(writer, tombstones, file)
         except StoreCorrupt:
             self._mark_damaged(shard.key)
             raise
@@ -215,6 +240,44 @@ class SqliteStore:
             shard.close()
         self._idle.clear()
         self._catalogue.close()
+        if self._buried is not None:
+            self._buried.close()
+
+    # --- what was forgotten -----------------------------------------------------------------------------------------
+
+    @property
+    def forgetting(self) -> Eraser:
+        """How something is forgotten here."""
+        from aforesaid.storage.sqlite.erasure import Eraser  # late: rarely needed
+
+        return Eraser(self)
+
+    @property
+    def graveyard(self) -> Graveyard:
+        """What was forgotten, for this package."""
+        if self._buried is None:
+            from aforesaid.storage.sqlite.graveyard import Graveyard  # late: most stores have none
+
+            self._buried = Graveyard(self._folder, self._lock, writable=self.writable, timeout_ms=self._timeout_ms)
+        return self._buried
+
+    def _refuse(self, file: str) -> Tombstones | None:
+        """What was forgotten; None where nothing was.
+
+        Raises:
+            SessionForgotten: the session of this path was.
+        """
+        if not os.path.exists(os.path.join(self._folder, FORGOTTEN)):
+            return None
+        tombstones = self.graveyard.tombstones()
+        if tombstones is not None and tombstones.refuses(file):
+            raise SessionForgotten(f"the session of {file} was forgotten", "nothing of it is kept or searched")
+        return tombstones
+
+    def _guarded(self, writer: SessionWriter, tombstones: Tombstones, file: str) -> SessionWriter:
+        from aforesaid.storage.sqlite.graveyard import GuardedWriter  # late: see above
+
+        return GuardedWriter(writer, self.graveyard, tombstones, key=key_of(file), file=file)
 
     # --- which sessions there are -----------------------------------------------------------------------------------
 
