@@ -14,6 +14,8 @@ import msgspec
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+BOM: Final = b"\xef\xbb\xbf"
+"""What some programs put at the beginning of a file."""
 _LONGEST_INTEGER: Final = 300
 """Digits; Python refuses to read integers of thousands of digits."""
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from aforesaid.model import Checkpoint, Flaw
 from aforesaid.transcripts.lines import split
+from aforesaid.transcripts.objects import BOM
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -17,8 +18,6 @@ if TYPE_CHECKING:
 
     from aforesaid.model import Entry
     from aforesaid.transcripts.lines import Line
-
-BOM = b"\xef\xbb\xbf"
 
 
 class Pass:

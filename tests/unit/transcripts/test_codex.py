@@ -13,7 +13,8 @@ from tests.codex import THREAD, assistant, call, compacted, event, item, message
 
 from aforesaid.model import Checkpoint, Compaction, Entry, Flaw
 from aforesaid.transcripts import codex_origins, detect
-from aforesaid.transcripts.codex import MOST_ORIGINS, CodexReading, CodexTranscripts
+from aforesaid.transcripts.codex import CodexTranscripts
+from aforesaid.transcripts.codex_reading import MOST_ORIGINS, CodexReading
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -5,14 +5,17 @@ from __future__ import annotations
 import io
 import json
 from hashlib import sha256
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from tests import pi
 
 from aforesaid.model import Checkpoint, Compaction, Edit, Entry, Flaw
 from aforesaid.transcripts import READERS, detect, lines
-from aforesaid.transcripts.pi import PiReading, PiTranscripts
+from aforesaid.transcripts.pi import PiTranscripts
+
+if TYPE_CHECKING:
+    from aforesaid.transcripts.pi_reading import PiReading
 
 READER = PiTranscripts()
 

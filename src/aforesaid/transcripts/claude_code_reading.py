@@ -1,0 +1,185 @@
+"""Floor 6: one pass over a session file of Claude Code.
+
+`claude_code` begins a pass. Every row with a uuid becomes one entry, so that parent chains stay whole; rows without one
+are the host's notes. Where an entry belongs is settled by `claude_code_tree`, what it says by `claude_code_entries`.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from hashlib import sha256
+from typing import TYPE_CHECKING, Final
+
+import msgspec
+
+from aforesaid.model import Checkpoint, Compaction, Entry, Flaw, Header, Source
+from aforesaid.transcripts import claude_code_entries, claude_code_rows, damaged
+from aforesaid.transcripts.claude_code import ClaudeCodeTranscripts
+from aforesaid.transcripts.claude_code_tree import Tree
+from aforesaid.transcripts.lines import HEAD
+from aforesaid.transcripts.objects import text_or_none
+from aforesaid.transcripts.passes import Pass, content_of
+from aforesaid.transcripts.times import canonical
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import BinaryIO
+
+    from aforesaid.transcripts.claude_code_rows import Row
+    from aforesaid.transcripts.lines import Line
+
+_SAVED: Final = frozenset({"uuid", "parentUuid"})
+
+
+class _State(msgspec.Struct, kw_only=True):
+    """What has to be known of the part that was read before; kept as JSON in the checkpoint.
+
+    Attributes:
+        header: what is known of the session so far.
+        tree: the end of its tree.
+        begun: whether a row was read.
+        named: whether a row carries the session id that the file is named after.
+    """
+
+    header: Header
+    tree: Tree
+    begun: bool = False
+    named: bool = False
+
+
+class ClaudeCodeReading(Pass):
+    """One pass over the new part of a file; see `ports.Reading`."""
+
+    def __init__(self, source: BinaryIO, file: str, since: Checkpoint) -> None:
+        """Takes the open file and where an earlier pass ended."""
+        super().__init__(source, since)
+        self._stem = os.path.splitext(os.path.basename(file))[0]
+        if since.state:
+            self._state = msgspec.convert(json.loads(since.state), type=_State)
+        else:
+            header = Header(host=ClaudeCodeTranscripts.host, session_id=self._stem)
+            self._state = _State(header=header, tree=Tree())
+        self._tree = self._state.tree
+
+    @property
+    def header(self) -> Header:
+        """What the rows say of the session; complete only after the iteration."""
+        return self._state.header
+
+    @property
+    def checkpoint(self) -> Checkpoint:
+        """Where this pass ended."""
+        # Ids and paths may hold lone surrogates, which msgspec does not write.
+        state = json.dumps(msgspec.to_builtins(self._state), separators=(",", ":"))
+        return Checkpoint(
+            offset=self.offset,
+            line=self.line,
+            parser=ClaudeCodeTranscripts.parser,
+            state=state,
+            leaf=self._tree.tail,
+        )
+
+    def read_line(self, line: Line) -> Iterator[Entry | Flaw]:
+        """The entry or flaw of one line; nothing for the host's notes."""
+        row = "too-long" if line.too_long else claude_code_rows.decode(content_of(line))
+        if isinstance(row, str):
+            saved = damaged.top_level(line.data[:HEAD], _SAVED)
+            id_, parent = saved.get("uuid"), saved.get("parentUuid")
+            if id_ is not None and line.ended:
+                self._tree.lose(id_, parent)
+            yield Flaw(line=line.number, byte=line.offset, reason=row, id=id_, parent=parent)
+            return
+        source = Source(line=line.number, offset=line.offset, length=len(line.data), sha256=sha256(line.data).digest())
+        if isinstance(row.uuid, str) and row.uuid:
+            self._learn(row)
+            found = self._entry(row, row.uuid, source)
+        else:
+            found = self._note(row, source)
+        if found is not None:
+            yield found
+
+    def _note(self, row: Row, source: Source) -> Entry | None:
+        """The session's name, if that is what a row without a uuid gives."""
+        tree = self._tree
+        name = None
+        if row.type == "custom-title":
+            name = text_or_none(row.custom_title)
+        elif row.type == "summary" and (row.leaf_uuid == tree.leaf or row.leaf_uuid in tree.members):
+            name = text_or_none(row.summary)
+        if not name or tree.leaf is None:
+            return None
+        stamp = canonical(row.timestamp)
+        return Entry(
+            id=f"L{source.line}", parent=tree.leaf, kind="label", role="custom", timestamp=stamp, parts=(),
+            source=source, automatic=False, label=name,
+        )  # fmt: skip
+
+    def _entry(self, row: Row, id_: str, source: Source) -> Entry | None:
+        tree = self._tree
+        if id_ in tree.preserved:
+            return None  # what a compaction kept is written once more; the first one counts
+        leaf = tree.leaf
+        aside = row.is_sidechain is True and self.header.relation != "subagent"
+        kind = claude_code_entries.kind_of(row)
+        said = claude_code_entries.say(row, tree.tool)
+        parent = text_or_none(row.parent_uuid)
+        compaction: Compaction | None = None
+        if kind == "boundary":
+            parent = parent or text_or_none(row.logical_parent_uuid)
+            compaction = claude_code_entries.compaction_of(row)
+        elif kind == "summary" and not tree.compacting:
+            # Old versions write a summary without a boundary before it.
+            parent = parent or text_or_none(row.logical_parent_uuid)
+            compaction = Compaction()
+        message = row.message.id if row.message is not None else None
+        if not aside:
+            parent = tree.place(id_, parent, kind, message=message, calls=said.calls)
+        if row.type == "assistant" and row.message is not None:
+            tree.open(claude_code_entries.called(row.message), aside=aside)
+        elif kind == "result":
+            tree.close(said.calls)
+        elif kind == "boundary" and not aside:
+            tree.keep((*claude_code_entries.kept(row.compact_metadata)[2], *((parent,) if parent else ())))
+        return Entry(
+            id=id_,
+            parent=parent,
+            kind=said.kind,
+            role=said.role,
+            timestamp=canonical(row.timestamp),
+            parts=said.parts,
+            source=source,
+            tools=said.tools,
+            calls=said.calls,
+            files=said.files,
+            automatic=said.automatic,
+            request=said.request and not aside,
+            compaction=compaction,
+            fallback=None if aside or parent is None else leaf,
+        )
+
+    def _learn(self, row: Row) -> None:
+        """Takes from a row what it tells of the session."""
+        state = self._state
+        header, id_ = state.header, text_or_none(row.session_id)
+        if not state.begun:
+            state.begun = True
+            version = text_or_none(row.version) or ""
+            major = version.partition(".")[0]
+            header = msgspec.structs.replace(
+                header,
+                version=int(major) if major.isascii() and major.isdecimal() and len(major) < 4 else 0,
+                cwd=text_or_none(row.cwd),
+                started=canonical(row.timestamp),
+            )
+            if row.is_sidechain is True and (isinstance(row.agent_id, str) or self._stem.startswith("agent-")):
+                # The rows of a subagent carry the id of the session that called it.
+                header = msgspec.structs.replace(header, parent=id_, relation="subagent")
+        if header.relation != "subagent" and id_ and not state.named:
+            state.named = id_ == self._stem
+            header = msgspec.structs.replace(header, session_id=id_)
+        if header.parent is None:
+            origin = row.forked_from.get("sessionId") if isinstance(row.forked_from, dict) else row.request_session_id
+            if isinstance(origin, str) and origin != header.session_id:
+                header = msgspec.structs.replace(header, parent=origin)
+        state.header = header
