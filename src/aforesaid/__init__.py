@@ -38,6 +38,7 @@ if TYPE_CHECKING:
         Window,
     )
     from aforesaid.planning.values import (
+        KeptManifest,
         Limits,
         Manifest,
         ManifestItem,
@@ -62,6 +63,7 @@ __all__ = [
     "Found",
     "Header",
     "IndexReport",
+    "KeptManifest",
     "Leftover",
     "Limits",
     "Manifest",
@@ -95,7 +97,8 @@ _HOMES = (
     | dict.fromkeys(("Expansion", "Found", "Passage", "Reach", "RecallPage"), "inquiry")
 )
 _HOMES |= dict.fromkeys(
-    ("Limits", "Manifest", "ManifestItem", "Message", "Plan", "Supplement", "Verdict"), "planning.values"
+    ("KeptManifest", "Limits", "Manifest", "ManifestItem", "Message", "Plan", "Supplement", "Verdict"),
+    "planning.values",
 )
 
 

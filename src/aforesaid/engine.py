@@ -8,13 +8,13 @@ everything else as a status with warning codes.
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Self
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from aforesaid.branches import find_branch
 from aforesaid.config import PRIVACY, PRIVACY_UNREADABLE, Config, store_folder
 from aforesaid.errors import (
     BadArgument,
@@ -41,18 +41,17 @@ if TYPE_CHECKING:
     from typing import BinaryIO
 
     from aforesaid.config.privacy import Bench
+    from aforesaid.contexts import Contexts
     from aforesaid.inquiry import Expansion, Match, Mode, RecallPage, Scope
     from aforesaid.model import ForgetReport, Kind, RetrievalStatus, Role, Session, Span, StoreStatus
-    from aforesaid.planning.outline import Outline
+    from aforesaid.planning.track import Track
+    from aforesaid.planning.values import Judge as JudgeSupplement
     from aforesaid.planning.values import (
-        ContextPort,
+        KeptManifest,
         Message,
-        NativeContext,
         Plan,
-        PlanOptions,
         Supplement,
     )
-    from aforesaid.planning.values import Judge as JudgeSupplement
     from aforesaid.ports import StorePort, TranscriptPort
     from aforesaid.privacy.judge import Judge
     from aforesaid.refs import Issuer
@@ -62,8 +61,6 @@ if TYPE_CHECKING:
 
 _HEAD = 65_536
 """Bytes of a file that tell which host wrote it."""
-_OUTLINES = 16
-"""Sessions of live hosts whose contexts stay in memory."""
 STALE = "stale"
 """The store could not be brought up to date; what it holds was searched."""
 SOURCE_MISSING = "source-missing"
@@ -99,7 +96,7 @@ class Engine:
         self._open_store = open_store
         self._opened: StorePort | None = None
         self._bench: Bench | None = None
-        self._outlines: dict[str, Outline] = {}
+        self._known_contexts: Contexts | None = None
         self.config = config
 
     @classmethod
@@ -283,6 +280,7 @@ class Engine:
         output_reserve: int | None = None,
         supplements: Sequence[Supplement] = (),
         judge: JudgeSupplement | None = None,
+        keep: bool = True,
     ) -> Plan:
         """Plans one model call: which of the host's messages go out, and which evidence with them.
 
@@ -302,6 +300,8 @@ class Engine:
             output_reserve: tokens kept free for the answer; None takes a tenth of the window, at most 16,384.
             supplements: what else may be added, best first within each kind.
             judge: says of each supplement whether it may go to the provider; None: the privacy policy says it.
+            keep: whether the manifest is kept in the store at once; a host that is waited for keeps it later, with
+                `keep_manifest`.
 
         Raises:
             UsageError: an argument is wrong. Whatever else fails, the host's own messages come back with the reason.
@@ -309,12 +309,13 @@ class Engine:
         if context_window < 1:
             raise BadArgument("a context window has at least one token", "give the size of the model's window")
         from aforesaid import planning  # late: only plans need it
+        from aforesaid.config.planning import plan_options
         from aforesaid.planning.context import add_request, request_text
 
-        outline: Outline | None = None
+        track: Track | None = None
         native = planning.NativeContext(messages=tuple(messages or ()), overhead=overhead)
         call = planning.Call(
-            window=context_window, reserve=output_reserve, options=_plan_options(self.config), model=model
+            window=context_window, reserve=output_reserve, options=plan_options(self.config), model=model
         )
         try:
             found, reasons = self._refresh(os.fspath(session))
@@ -322,10 +323,10 @@ class Engine:
                 query = request_text(native) if query is None else query
             else:
                 if context_entries is None:
-                    native = self._read_native(found, leaf)
+                    native = self._contexts.read(found, leaf)
                 else:
-                    outline = self._follow(found, context_entries)
-                    native = outline.native
+                    track = self._contexts.follow(found, context_entries)
+                    native = track.native
                 native = native if query is None else add_request(native, query)
                 native = replace(native, overhead=overhead or native.overhead)
         except UsageError:
@@ -336,8 +337,8 @@ class Engine:
         provider = model.partition("/")[0] if model else None
 
         def search(dropped: tuple[str, ...]) -> Retrieval:
-            if outline is not None:
-                context = outline.spans(dropped)
+            if track is not None:
+                context = track.spans(dropped)
                 return self._retrieve(found, reasons, leaf=leaf, query=query, context=context, provider=provider)
             return self._retrieve(
                 found, reasons, leaf=leaf, query=query, context_entries=context_entries, provider=provider,
@@ -345,7 +346,22 @@ class Engine:
             )  # fmt: skip
 
         judge = judge or self._judge_supplements(found, provider)
-        return planning.plan_context(native, call, retrieve=search, supplements=supplements, judge=judge)
+        made = planning.plan_context(native, call, retrieve=search, supplements=supplements, judge=judge)
+        if keep:
+            try:
+                self._keep_manifest(made, found.key)
+            except OperationError as error:
+                return replace(made, warnings=(*made.warnings, error.code))
+        return made
+
+    @property
+    def _contexts(self) -> Contexts:
+        """What the hosts of the store's sessions would send."""
+        if self._known_contexts is None:
+            from aforesaid.contexts import Contexts  # late: see `plan`
+
+            self._known_contexts = Contexts(self._store, lambda file: self.rebuild(session=file))
+        return self._known_contexts
 
     def _judge_supplements(self, session: Session, provider: str | None) -> JudgeSupplement | None:
         """The privacy policy's word on what a plan may add; None if there is no policy."""
@@ -364,50 +380,44 @@ class Engine:
 
         return say
 
-    def _follow(self, session: Session, ids: Sequence[str]) -> Outline:
-        """What is known of a session whose host names what its model sees; a session costs what was added to it."""
-        from aforesaid.planning.outline import Outline  # late: see `plan`
-        from aforesaid.transcripts import find_context
+    def keep_manifest(self, plan: Plan, *, session: Path) -> None:
+        """Keeps the manifest of a plan in the store (`diagnostics.storeManifests`), if that can be written.
 
-        outline = self._outlines.pop(session.key, None) or Outline()
-        with self._store.read(session.key) as snapshot:
-            try:
-                with open(session.file, "rb") as source:
-                    outline.follow(snapshot, ids, find_context(session.header.host), source)
-            except OSError:
-                outline.follow(snapshot, ids, None, None)
-        # The one that was used last stands last.
-        self._outlines[session.key] = outline
-        while len(self._outlines) > _OUTLINES:
-            del self._outlines[next(iter(self._outlines))]
-        return outline
+        Raises:
+            UsageError: there is no such session.
+            StoreError: the store failed.
+        """
+        self._keep_manifest(plan, self._find(os.fspath(session)).key)
 
-    def _read_native(self, session: Session, leaf: str | None) -> NativeContext:
-        """What a session's host would send; from the stored texts where its file does not say it any more."""
-        from aforesaid.planning.context import recall_native  # late: see `plan`
-        from aforesaid.transcripts import find_context
+    def _keep_manifest(self, plan: Plan, key: str) -> None:
+        from time import time  # late: see `plan`
 
-        port = find_context(session.header.host)
-        if port is not None and os.path.isfile(session.file):
-            native = self._make_native(session, leaf, port)
-            if native is None and self._store.writable:
-                self.rebuild(session=session.file)
-                native = self._make_native(session, leaf, port)
-            if native is not None:
-                return native
-        with self._store.read(session.key) as snapshot:
-            return recall_native(snapshot, find_branch(snapshot, leaf).spans)
+        from aforesaid.planning.manifest import pack_manifest
 
-    def _make_native(self, session: Session, leaf: str | None, port: ContextPort) -> NativeContext | None:
-        """What a session's host would send, from its file; None if that does not hold the session's lines."""
-        from aforesaid.planning.context import read_native  # late: see `plan`
+        most = self.config.integer("diagnostics.storeManifests")
+        if most and plan.status != "native":
+            self._store.manifests.keep(key, pack_manifest(plan.manifest), at=time(), most=most)
 
-        with self._store.read(session.key) as snapshot:
-            try:
-                with open(session.file, "rb") as source:
-                    return read_native(snapshot, find_branch(snapshot, leaf).spans, port, source)
-            except OSError:
-                return None
+    def manifests(self, *, session: Path | None = None, limit: int = 1) -> tuple[KeptManifest, ...]:
+        """The manifests of the latest plans, newest first.
+
+        Args:
+            session: only of this session; None for all.
+            limit: at most so many.
+
+        Raises:
+            UsageError: there is no such session.
+            StoreError: the store failed.
+        """
+        from aforesaid.planning.manifest import unpack_manifest  # late: see `plan`
+        from aforesaid.planning.values import KeptManifest
+
+        key = None if session is None else self._find(os.fspath(session)).key
+        kept = []
+        for at, record in self._store.manifests.latest(key, limit):
+            with suppress(ValueError):  # of another version
+                kept.append(KeptManifest(at=at, manifest=unpack_manifest(record)))
+        return tuple(kept)
 
     def recall(
         self,
@@ -723,23 +733,6 @@ def _open_store(folder: Path | None, config: Config) -> StorePort:
         store_folder(folder),
         busy_timeout_ms=config.integer("storage.busyTimeoutMs"),
         max_bytes=config.integer("storage.maxBytes"),
-    )
-
-
-def _plan_options(config: Config) -> PlanOptions:
-    from aforesaid.planning.values import PlanOptions  # late: only plans need it
-
-    return PlanOptions(
-        mode=config.text("context.mode"),  # type: ignore[arg-type]  # the table checked it
-        target_ratio=config.number("context.targetFillRatio"),
-        soft_ratio=config.number("context.softLimitRatio"),
-        hard_ratio=config.number("context.hardLimitRatio"),
-        recent_tail_tokens=config.integer("context.recentTailTokens"),
-        max_retrieved_tokens=config.integer("context.maxRetrievedHistoryTokens"),
-        max_project_tokens=config.integer("context.maxProjectTokens"),
-        max_summary_tokens=config.integer("context.maxSummaryTokens"),
-        placement=config.text("context.supplementalPlacement"),  # type: ignore[arg-type]  # the table checked it
-        classification=config.text("privacy.defaultClassification"),
     )
 
 

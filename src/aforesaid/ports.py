@@ -252,6 +252,31 @@ class ForgettingPort(Protocol):
         ...
 
 
+class ManifestPort(Protocol):
+    """Keeps records of planned calls, which are opaque to it and hold no text. The latest ones stay, within bounds.
+
+    All methods raise subclasses of `StoreError`.
+    """
+
+    def keep(self, session: str, record: str, *, at: float, most: int) -> bool:
+        """Adds a record.
+
+        Args:
+            session: key of the session that the call was about.
+            record: ASCII.
+            at: when, in seconds since 1970, UTC.
+            most: so many records are kept in all; the bytes of all together are bounded too.
+
+        Returns:
+            Whether it was kept: a store that cannot be written keeps none.
+        """
+        ...
+
+    def latest(self, session: str | None, limit: int) -> tuple[tuple[float, str], ...]:
+        """Time and record of the latest ones, newest first, of one session or, with None, of all."""
+        ...
+
+
 class StorePort(Protocol):
     """Holds what is derived from transcripts. Several processes may use one store at the same time.
 
@@ -266,6 +291,11 @@ class StorePort(Protocol):
     @property
     def forgetting(self) -> ForgettingPort:
         """How something is forgotten here."""
+        ...
+
+    @property
+    def manifests(self) -> ManifestPort:
+        """The records of planned calls."""
         ...
 
     def sessions(self, *, host: str | None = None, cwd: str | None = None) -> tuple[Session, ...]:

@@ -59,6 +59,7 @@ class FakeStore:
         self._sessions: dict[str, _Data] = {}
         self.writable = True
         self.forgetting = FakeForgetting(self._sessions)
+        self.manifests = FakeManifests()
 
     def sessions(self, *, host: str | None = None, cwd: str | None = None) -> tuple[Session, ...]:
         found = [
@@ -99,6 +100,7 @@ class FakeStore:
 
     def remove(self, key: str) -> None:
         self._sessions.pop(key, None)
+        self.manifests.kept = [kept for kept in self.manifests.kept if kept[0] != key]
 
     def status(self) -> StoreStatus:
         return StoreStatus(
@@ -113,6 +115,21 @@ class FakeStore:
 
     def close(self) -> None:
         self._sessions.clear()
+
+
+class FakeManifests:
+    """`ManifestPort` in memory; its bytes are not bounded."""
+
+    def __init__(self) -> None:
+        self.kept: list[tuple[str, float, str]] = []
+
+    def keep(self, session: str, record: str, *, at: float, most: int) -> bool:
+        self.kept = [(session, at, record), *self.kept][: max(0, most)]
+        return True
+
+    def latest(self, session: str | None, limit: int) -> tuple[tuple[float, str], ...]:
+        found = [(at, record) for key, at, record in self.kept if session in (None, key)]
+        return tuple(found[: max(0, limit)])
 
 
 class FakeWriter:

@@ -31,7 +31,7 @@ def session(name: str) -> Path:
 def sent(name: str, store: Path) -> NativeContext:
     with Engine.open(store) as engine:
         engine.index(session(name))
-        return engine._read_native(engine._find(str(session(name))), None)
+        return engine._contexts.read(engine._find(str(session(name))), None)
 
 
 def test_there_are_cases() -> None:

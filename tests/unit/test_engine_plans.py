@@ -245,3 +245,46 @@ def test_nothing_is_added_while_the_policy_is_not_known(tmp_path: Path) -> None:
         made = engine.plan(session=file, context_window=100_000, supplements=[view])
     assert [message.source for message in made.messages] == ["native"]
     assert [item.reason for item in made.manifest.excluded] == ["privacy-unreadable"]
+
+
+def test_manifests_are_kept_with_bounds_and_without_text(tmp_path: Path) -> None:
+    file, other = compacted(tmp_path), long_talk(tmp_path)
+    with Engine.open(tmp_path / "store", settings=["diagnostics.storeManifests=2"]) as engine:
+        assert engine.manifests() == ()
+        plans = [engine.plan(session=file, context_window=window) for window in (10_000, 11_000, 12_000)]
+        assert [kept.manifest for kept in engine.manifests(limit=9)] == [plans[2].manifest, plans[1].manifest]
+        assert engine.manifests()[0].at > 1_700_000_000
+        last = engine.plan(session=other, context_window=1_500, keep=False)
+        assert len(engine.manifests(session=other, limit=9)) == 0
+        engine.keep_manifest(last, session=other)
+        assert [kept.manifest for kept in engine.manifests(session="long", limit=9)] == [last.manifest]
+        assert [kept.manifest for kept in engine.manifests(session=file, limit=9)] == [plans[2].manifest]
+        with pytest.raises(SessionNotFound):
+            engine.manifests(session="nothing")
+    stored = b"".join(found.read_bytes() for found in (tmp_path / "store").glob("manifests.db*"))
+    assert b"e0000000" in stored
+    for word in (b"walnut", b"room 7", b"lorem"):
+        assert word not in stored
+
+
+def test_no_manifest_is_kept_where_none_is_wanted_or_nothing_was_planned(tmp_path: Path) -> None:
+    file = compacted(tmp_path)
+    with Engine.open(tmp_path / "store", settings=["diagnostics.storeManifests=0"]) as engine:
+        engine.plan(session=file, context_window=10_000)
+        assert engine.manifests() == ()
+    with Engine.open(tmp_path / "store") as engine:
+        assert engine.plan(session=file, context_window=10).status == "native"
+        assert engine.manifests() == ()
+        engine._store.manifests.keep("k", "no manifest", at=1.0, most=9)
+        assert engine.manifests() == ()
+
+
+def test_a_manifest_that_cannot_be_kept_is_a_warning(
+    engine: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def busy(*_: Any, **__: Any) -> None:
+        raise StoreBusy("another process writes", "try again")
+
+    monkeypatch.setattr(type(engine._store.manifests), "keep", busy)
+    plan = engine.plan(session=compacted(tmp_path), context_window=10_000)
+    assert (plan.status, plan.warnings, plan.failed) == ("planned", ("store-busy",), False)

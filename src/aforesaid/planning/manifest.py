@@ -6,9 +6,11 @@
 from __future__ import annotations
 
 from hashlib import sha256
+from json import dumps, loads
 from typing import TYPE_CHECKING
 
-from msgspec import Struct
+from msgspec import Struct, convert, to_builtins
+from msgspec.structs import replace
 
 from aforesaid.planning.values import Manifest, ManifestItem
 
@@ -19,6 +21,8 @@ if TYPE_CHECKING:
     from aforesaid.planning.groups import Group
     from aforesaid.planning.values import Limits, Message, Supplement
 
+PACKED_BYTES = 65_536
+"""Of a record that is kept."""
 MOST_ITEMS = 1000
 """Items of each list. Supplements come first, then the latest of the host's own messages."""
 
@@ -132,3 +136,34 @@ def digest_messages(messages: Sequence[Message]) -> str:
 
 def _latest(places: list[int], most: int) -> list[int]:
     return places[len(places) - most :] if len(places) > most else places
+
+
+def pack_manifest(manifest: Manifest) -> str:
+    """A manifest as a record of bounded length: ASCII, JSON. What does not fit is left out, which it then says."""
+    most = max(len(manifest.included), len(manifest.excluded))
+    while True:
+        packed = dumps(to_builtins(manifest), separators=(",", ":"))
+        if len(packed) <= PACKED_BYTES or not most:
+            return packed
+        most //= 2
+        manifest = replace(
+            manifest,
+            included=_sample(manifest.included, most),
+            excluded=_sample(manifest.excluded, most),
+            retrieved_event_ids=manifest.retrieved_event_ids[:most],
+            sampled=True,
+        )
+
+
+def unpack_manifest(packed: str) -> Manifest:
+    """What `pack_manifest` was given, as far as it was kept.
+
+    Raises:
+        ValueError: the record is no manifest.
+    """
+    return convert(loads(packed), Manifest)
+
+
+def _sample(items: tuple[ManifestItem, ...], most: int) -> tuple[ManifestItem, ...]:
+    """The last items: supplements stand behind the host's own messages, and those are in order of time."""
+    return items[len(items) - most :] if len(items) > most else items

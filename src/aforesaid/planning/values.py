@@ -220,6 +220,13 @@ class Manifest(Struct, frozen=True, kw_only=True):
     sampled: bool = False
 
 
+class KeptManifest(Struct, frozen=True, kw_only=True):
+    """A manifest that a store kept, and when (seconds since 1970, UTC)."""
+
+    at: float
+    manifest: Manifest
+
+
 class Plan(Struct, frozen=True, kw_only=True):
     """The messages of one model call.
 

@@ -11,7 +11,7 @@ from tests.plans import call, found, message, native, passage, turn
 from aforesaid import planning
 from aforesaid.errors import EntryUnknown, StoreBusy
 from aforesaid.planning import find_request, give_up, plan_context
-from aforesaid.planning.manifest import MOST_ITEMS
+from aforesaid.planning.manifest import MOST_ITEMS, pack_manifest, unpack_manifest
 from aforesaid.planning.messages import digest_message
 from aforesaid.planning.values import Message, NativeContext, Supplement, Verdict
 
@@ -154,6 +154,23 @@ def test_a_long_manifest_is_sampled_and_says_so() -> None:
     refused = plan_context(TALK, call(1000), supplements=over).manifest
     assert refused.sampled
     assert len(refused.excluded) == MOST_ITEMS
+
+
+def test_a_kept_manifest_is_the_manifest_as_far_as_it_fits(monkeypatch: pytest.MonkeyPatch) -> None:
+    plan = plan_context(TALK, call(1000), retrieve=lambda _: found(5, 5, 2000))
+    assert unpack_manifest(pack_manifest(plan.manifest)) == plan.manifest
+    odd = replace(plan.manifest, model="\ud800 数据库", retrieved_event_ids=("\udfff",))
+    assert unpack_manifest(pack_manifest(odd)) == odd
+    assert pack_manifest(odd).isascii()
+    monkeypatch.setattr("aforesaid.planning.manifest.PACKED_BYTES", 900)
+    packed = pack_manifest(plan.manifest)
+    assert len(packed) <= 900
+    less = unpack_manifest(packed)
+    assert less.sampled
+    assert less.included[-1] == plan.manifest.included[-1]
+    assert (less.messages_sha256, less.limits) == (plan.manifest.messages_sha256, plan.manifest.limits)
+    monkeypatch.setattr("aforesaid.planning.manifest.PACKED_BYTES", 1)
+    assert unpack_manifest(pack_manifest(plan.manifest)).included == ()
 
 
 def test_evidence_is_a_user_message_with_the_exact_text() -> None:

@@ -73,6 +73,16 @@ CREATE TABLE session(
 CREATE INDEX session_by_id ON session(session_id);
 """
 
+_MANIFESTS_1 = """
+CREATE TABLE manifest(
+  seq INTEGER PRIMARY KEY,
+  session TEXT NOT NULL,
+  at REAL NOT NULL,
+  record TEXT NOT NULL
+);
+CREATE INDEX manifest_session ON manifest(session);
+"""
+
 
 # Virtual tables first: their own tables go with them.
 _TABLES = (
@@ -100,8 +110,14 @@ def _catalogue_1(database: apsw.Connection) -> None:
     database.execute(_CATALOGUE_1)
 
 
+def _manifests_1(database: apsw.Connection) -> None:
+    drop_everything(database)
+    database.execute(_MANIFESTS_1)
+
+
 SHARD: tuple[Step, ...] = (_shard_1,)
 CATALOGUE: tuple[Step, ...] = (_catalogue_1,)
+MANIFESTS: tuple[Step, ...] = (_manifests_1,)
 """Step n leads from schema n to schema n + 1."""
 
 

@@ -4,6 +4,7 @@
     FOLDER/secret                   32 random bytes, made when they are first needed
     FOLDER/catalogue.db             the list of sessions, a cache
     FOLDER/forgotten.db             marks of what was forgotten; there only if something was
+    FOLDER/manifests.db             records of planned calls
     FOLDER/sessions/KEY.db          one session; KEY is a hash of its transcript's path
     FOLDER/sessions/KEY.damaged     this file was found damaged: the next sync begins it anew
 
@@ -48,6 +49,7 @@ if TYPE_CHECKING:
     from aforesaid.ports import SessionWriter
     from aforesaid.storage.sqlite.erasure import Eraser
     from aforesaid.storage.sqlite.graveyard import Graveyard
+    from aforesaid.storage.sqlite.manifests import Manifests
     from aforesaid.tombstones import Tombstones
 
 SESSIONS = "sessions"
@@ -105,6 +107,17 @@ class SqliteStore:
         self._unmarked: set[str] = set()
         self._behind: dict[str, tuple[Session, bytes]] = {}
         self._closed = False
+        self._manifests: Manifests | None = None
+
+    @property
+    def manifests(self) -> Manifests:
+        """The records of planned calls."""
+        if self._manifests is None:
+            from aforesaid.storage.sqlite.manifests import Manifests  # late: only plans need it
+
+            path = os.path.join(self._folder, "manifests" + SUFFIX)
+            self._manifests = Manifests(path, self._lock, writable=self.writable, timeout_ms=self._timeout_ms)
+        return self._manifests
 
     def sessions(self, *, host: str | None = None, cwd: str | None = None) -> tuple[Session, ...]:
         """The known sessions, newest first."""
@@ -206,6 +219,7 @@ class SqliteStore:
                 holder = None  # nobody can be writing what nobody can read
             self._discard(key, holder)
         self._catalogue.forget(key)
+        self.manifests.forget(key)
 
     def status(self) -> StoreStatus:
         """Health and size; opens every session file, so the time that it takes grows with their number."""
@@ -242,6 +256,8 @@ class SqliteStore:
         self._catalogue.close()
         if self._buried is not None:
             self._buried.close()
+        if self._manifests is not None:
+            self._manifests.close()
 
     # --- what was forgotten -----------------------------------------------------------------------------------------
 

@@ -49,7 +49,7 @@ def followed(engine: Engine, file: Path, ids: Sequence[str]) -> tuple[Message, .
 
 
 def read(engine: Engine, file: Path, leaf: str) -> tuple[Message, ...]:
-    native = engine._read_native(engine._find(str(file)), leaf)
+    native = engine._contexts.read(engine._find(str(file)), leaf)
     return tuple(replace(message, content=None) for message in native.messages)
 
 
@@ -151,13 +151,13 @@ def test_the_words_of_an_edited_entry_come_back(engine: Engine, tmp_path: Path) 
 
 
 def test_few_sessions_stay_in_memory(engine: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("aforesaid.engine._OUTLINES", 2)
+    monkeypatch.setattr("aforesaid.contexts.TRACKS", 2)
     for number in range(4):
         file = pi.write(tmp_path / f"{number}.jsonl", [pi.header(f"s{number}"), *pi.conversation(["one"])])
         followed(engine, file, ["e0000000"])
         followed(engine, tmp_path / "0.jsonl", ["e0000000"])
-    assert len(engine._outlines) == 2
-    assert list(engine._outlines)[-1] == engine._find("s0").key
+    assert len(engine._contexts._tracks) == 2
+    assert list(engine._contexts._tracks)[-1] == engine._find("s0").key
 
 
 def test_overhead_is_what_the_host_says_or_else_the_session(engine: Engine, tmp_path: Path) -> None:

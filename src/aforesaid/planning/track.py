@@ -36,7 +36,7 @@ class _Known(Struct, frozen=True, kw_only=True):
     overhead: int
 
 
-class Outline:
+class Track:
     """The entries of one session that its host has named so far.
 
     Attributes:
