@@ -23,6 +23,7 @@ from aforesaid.errors import (
     OperationError,
     PathMissing,
     PrivacyUnreadable,
+    ScopeNotAllowed,
     SessionAmbiguous,
     SessionForgotten,
     SessionNotFound,
@@ -54,6 +55,7 @@ if TYPE_CHECKING:
     )
     from aforesaid.ports import StorePort, TranscriptPort
     from aforesaid.privacy.judge import Judge
+    from aforesaid.recall.scopes import Selection
     from aforesaid.refs import Issuer
 
     Path = str | os.PathLike[str]
@@ -73,11 +75,13 @@ class Caller(Struct, frozen=True, kw_only=True):
     Attributes:
         name: whose refs and cursors they are; those of one caller are no other's.
         model: whether what comes back goes to a model: then entries that the user kept from it stay away.
+        trusted: whether the host's user trusts the project; without it a model may not search all of it.
         refs_last: seconds after which refs expire; 0 for never.
     """
 
     name: str = "own"
     model: bool = False
+    trusted: bool = False
     refs_last: int = 0
 
 
@@ -423,7 +427,7 @@ class Engine:
         self,
         query: str = "",
         *,
-        session: Path,
+        session: Path | None = None,
         leaf: str | None = None,
         scope: Scope = "current-branch",
         mode: Mode = "literal",
@@ -437,6 +441,7 @@ class Engine:
         summaries: bool = False,
         limit: int | None = None,
         cursor: str | None = None,
+        folders: Sequence[Path] = (),
         provider: str | None = None,
         caller: Caller = OWN,
     ) -> RecallPage:
@@ -444,9 +449,10 @@ class Engine:
 
         Args:
             query: what is searched for; blank lists everything, newest first.
-            session: a transcript, or the id of a session in the store. It is brought up to date first.
+            session: a transcript, or the id of a session in the store. It is brought up to date first, unless the scope
+                is `project` or `host-wide`; only the latter needs none.
             leaf: id of the entry whose branch counts; None takes the session's last entry.
-            scope: where.
+            scope: where. `project` needs `historyTools.allowProjectScope`; `host-wide` is for the user alone.
             mode: `literal`: every blank-separated term as it is written, anywhere in the text; `phrase`: the whole
                 query; `regex`: a pattern.
             match: whether all literal terms must stand in an entry, or any.
@@ -459,6 +465,7 @@ class Engine:
             summaries: summaries too.
             limit: hits of a page, 1 to 200; None takes `historyTools.maxResults`.
             cursor: `next` of the page before, with everything else as it was.
+            folders: where the hosts keep their transcripts, for `host-wide` to say what nobody has indexed.
             provider: whose model gets the answer, for the privacy policy; None counts as a remote one.
             caller: who asks, for refs and for what may be shown.
 
@@ -475,13 +482,55 @@ class Engine:
             query, mode=mode, match=match, scope=scope, roles=roles, types=types, tool=tool, file=file,
             after=after, before=before, summaries=summaries, withheld=not caller.model,
         )  # fmt: skip
-        found, reasons = self._refresh(os.fspath(session))
+        selection = self._select(question.scope, session, folders, caller)
         most = self.config.integer("historyTools.maxResults") if limit is None else limit
-        options = RecallOptions(limit=most, issuer=self._issuer(caller), reasons=reasons)
+        options = RecallOptions(limit=most, issuer=self._issuer(caller))
         return recall(
-            self._store, found, question, leaf=leaf, cursor=cursor, options=options,
-            judge=self._judge(found, provider), read_line=read_line,
+            self._store, selection, question, leaf=leaf, cursor=cursor, options=options,
+            judge=lambda found: self._judge(found, provider), read_line=read_line,
         )  # fmt: skip
+
+    def _select(self, scope: Scope, reference: Path | None, folders: Sequence[Path], caller: Caller) -> Selection:
+        """The sessions of a scope.
+
+        Raises:
+            ScopeNotAllowed: the caller may not search there.
+        """
+        from aforesaid.recall.scopes import Selection, arrange, select  # late: see `recall`
+        from aforesaid.recall.survey import survey
+
+        if scope == "host-wide" and caller.model:
+            raise ScopeNotAllowed("a model may not search all sessions", "choose another scope")
+        if scope == "project" and not self.config.boolean("historyTools.allowProjectScope"):
+            raise ScopeNotAllowed(
+                "the scope project is not allowed",
+                "set historyTools.allowProjectScope in your own configuration",
+            )
+        if scope == "project" and caller.model and not caller.trusted:
+            raise ScopeNotAllowed("the project is not trusted", "trust it in the host first")
+        own: Session | None = None
+        reasons: tuple[str, ...] = ()
+        if reference is not None:
+            if scope in {"project", "host-wide"}:
+                own = self._find(os.fspath(reference))
+            else:
+                own, reasons = self._refresh(os.fspath(reference))
+        sessions, missing = select(self._store, own, scope)
+        if own is not None and len(sessions) == 1 and scope in {"current-branch", "current-session"}:
+            return Selection(own=own, batches=((own,),), stale=int(STALE in reasons), reasons=reasons)
+        wide = scope in {"project", "host-wide"}
+        if wide:
+            known = [known.file for known in self._store.sessions()]
+            seen = survey(sessions, known, [os.fspath(folder) for folder in folders], _is_transcript)
+        else:
+            seen = survey(sessions[1:], (), (), None)
+        return Selection(
+            own=own,
+            batches=arrange(self._store, own, sessions),
+            eligible=len(sessions) + seen.unknown + len(missing),
+            stale=seen.stale + (STALE in reasons),
+            reasons=tuple(dict.fromkeys((*reasons, *missing, *seen.reasons))),
+        )
 
     def expand(
         self,
@@ -785,6 +834,15 @@ def _detect(file: str, host: str | None = None) -> TranscriptPort:
         kind = host or " or ".join(known.host for known in READERS)
         raise NotATranscript(f"{file} is no transcript of {kind}", "name a session file that the host wrote")
     return reader
+
+
+def _is_transcript(file: str) -> bool:
+    """Whether a file is a transcript of a known host, or cannot be looked into."""
+    try:
+        _detect(file)
+    except NotATranscript:
+        return False
+    return True
 
 
 def _reader(host: str) -> TranscriptPort:

@@ -42,6 +42,11 @@ class Places:
         return before + row - first if row <= last else None
 
 
+def family_of_line(id_: str, sha256: bytes) -> str:
+    """A name that sessions share which begin with the same entry; ids that only count lines say nothing."""
+    return sha256.hex() if id_[:1] == "L" and id_[1:].isdigit() else id_
+
+
 def trace(runs: Sequence[Run], leaf: int | None) -> tuple[Span, ...]:
     """The rows from a root to the leaf, root first, as spans.
 

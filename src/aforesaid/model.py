@@ -219,6 +219,8 @@ class Session(Struct, frozen=True, kw_only=True):
         flaw_count: how many there were in all.
         checkpoint: how far it was read.
         generation: grows with every sync that changed something.
+        family: a name that it shares with sessions that begin with the same entry, as forks and clones do; empty in
+            sessions without entries, and in those that were stored before there were families.
     """
 
     key: str
@@ -233,6 +235,7 @@ class Session(Struct, frozen=True, kw_only=True):
     flaw_count: int = 0
     checkpoint: Checkpoint = Checkpoint()
     generation: int = 0
+    family: str = ""
 
 
 class StoredEntry(Struct, frozen=True, kw_only=True):

@@ -14,6 +14,7 @@ from msgspec.structs import replace
 
 from aforesaid.errors import SessionForgotten, StoreError
 from aforesaid.inquiry import Outline
+from aforesaid.lineage import family_of_line
 from aforesaid.matching import Literal, Term
 from aforesaid.model import (
     Erased,
@@ -173,6 +174,7 @@ class FakeWriter:
             entries=len(self._entries),
             requests=sum(entry.request for entry in self._entries),
             updated=max((entry.timestamp for entry in self._entries if entry.timestamp), default=None),
+            family=family_of_line(self._entries[0].id, self._entries[0].source.sha256) if self._entries else "",
             generation=(before.generation if before else 0) + changed,
         )
         self._sessions[self._key] = _Data(done, tuple(self._entries), self._tail)

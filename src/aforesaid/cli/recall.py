@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from aforesaid.cli.terminal import count, emit
-from aforesaid.hosts import wire
+from aforesaid.hosts import session_folders, wire
 from aforesaid.inquiry import KINDS, MATCHES, MODES, ROLES, SCOPES
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 def add_arguments(parser: ArgumentParser) -> None:
     """The arguments of `recall`."""
     parser.add_argument("query", metavar="QUERY", nargs="?", default="", help="what to search; empty lists everything")
-    parser.add_argument("--session", metavar="FILE|ID", required=True, help="a transcript, or a session of the store")
+    parser.add_argument("--session", metavar="FILE|ID", help="a transcript, or a session of the store")
     parser.add_argument("--leaf", metavar="ID", help="entry whose branch counts (default: the session's last)")
     parser.add_argument("--scope", choices=SCOPES, default="current-branch", help="where (default: current-branch)")
     parser.add_argument("--role", choices=ROLES, action="append", default=[], help="only this role; repeatable")
@@ -60,6 +60,7 @@ def run(arguments: Namespace, options: Options) -> int:
             summaries=arguments.summaries,
             limit=arguments.limit,
             cursor=arguments.cursor,
+            folders=session_folders() if arguments.scope == "host-wide" else (),
             provider=arguments.provider,
         )
     if options.json:

@@ -221,7 +221,7 @@ _HISTORY = (
     _count("historyTools.maxResults", 6, 1, 12, "hits of one page of explicit search where no limit is given"),
     _count("historyTools.maxOutputTokens", 3000, 256, 6000, "most tokens that a history tool answers", later=True),
     _choice("historyTools.defaultScope", "current-branch", SCOPES, "where history tools search", later=True),
-    _switch("historyTools.allowProjectScope", False, "let history tools search the whole project", later=True),
+    _switch("historyTools.allowProjectScope", False, "let explicit search reach all sessions of a project"),
     _switch("historyTools.includeSummaries", False, "let history tools return summaries", later=True),
 )
 

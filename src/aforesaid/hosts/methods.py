@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
 from msgspec import Struct
+from msgspec.structs import replace
 
 from aforesaid import __version__
 from aforesaid.config import Config, user_file
@@ -90,7 +91,7 @@ class Configure(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 class Recall(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Parameters of `recall`; the engine says what is allowed."""
 
-    session: str
+    session: str | None = None
     query: str = ""
     leaf: str | None = None
     scope: Any = "current-branch"
@@ -106,6 +107,7 @@ class Recall(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     limit: int | None = None
     cursor: str | None = None
     provider: str | None = None
+    trusted: bool = False
 
 
 class Expand(Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown_fields=True):
@@ -198,7 +200,7 @@ class Commands:
         asked = read_params(params, Recall)
         page = self.engine.recall(
             asked.query,
-            session=check_path(asked.session),
+            session=asked.session and check_path(asked.session),
             leaf=asked.leaf,
             scope=asked.scope,
             mode=asked.mode,
@@ -213,7 +215,7 @@ class Commands:
             limit=asked.limit,
             cursor=asked.cursor,
             provider=asked.provider,
-            caller=SERVICE,
+            caller=replace(SERVICE, trusted=asked.trusted),
         )
         return wire.recall(page)
 

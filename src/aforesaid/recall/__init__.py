@@ -1,46 +1,44 @@
 """Floor 5: explicit search. A user or a tool asks on purpose, pages through everything, and is told what was searched.
 
-`engine` calls `recall` with a store and a question. Read `recall` first. Automatic retrieval (`retrieval`) is another
-function: it asks for little, within a budget, and only for what the model no longer sees. Here every entry that matches
-is found, exactly once, whatever the pages' size: entries are put in their order from what is known without their texts,
-and the texts are read in that order until the page is full. `docs/recall.md` gives the rules.
+`engine` calls `recall` with a store, the sessions of a scope and a question. Read `recall` first. Automatic retrieval
+(`retrieval`) is another function: it asks for little, within a budget, and only for what the model no longer sees. Here
+every entry that matches is found, exactly once, whatever the pages' size: entries are put in their order from what is
+known without their texts, and the texts are read in that order until the page is full. `docs/recall.md` has the rules.
 
-Modules: `views` says what of a session is searched, `order` in which order, `pages` where a page ends and the next one
-begins.
+Modules: `scopes` says which sessions are searched, `views` what of each, `order` in which order, `pages` where a page
+ends and the next one begins, `hits` what a hit looks like.
 """
 
 from __future__ import annotations
 
-from functools import partial
+from contextlib import ExitStack
+from time import perf_counter
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
 from aforesaid.branches import cover
-from aforesaid.errors import BadArgument
-from aforesaid.inquiry import DERIVED, MOST_HITS, Found, Reach, RecallPage
+from aforesaid.errors import BadArgument, StoreError
+from aforesaid.inquiry import MOST_HITS, Reach, RecallPage
 from aforesaid.patterns import read_pattern
-from aforesaid.recall.order import Budget, Hit, Order, search
-from aforesaid.recall.pages import Point, follow, mark, name_content, name_question
-from aforesaid.recall.views import stale, view_session
-from aforesaid.refs import REF_LINE, Ref, write_ref
-from aforesaid.windows import choose_windows, join_windows
+from aforesaid.recall.hits import Searched, make_found, open_gate
+from aforesaid.recall.order import SECONDS, Budget, Order, search
+from aforesaid.recall.pages import Point, follow, mark, name_content, name_question, name_sessions
+from aforesaid.recall.views import stale, view_other, view_session
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from aforesaid.inquiry import Outline, Question
-    from aforesaid.model import Session, Source
+    from aforesaid.model import Session
     from aforesaid.patterns import Pattern
-    from aforesaid.ports import Snapshot, StorePort
+    from aforesaid.ports import StorePort
     from aforesaid.privacy.judge import Judge
-    from aforesaid.recall.views import View
+    from aforesaid.recall.hits import ReadLine
+    from aforesaid.recall.order import Hit, Key
+    from aforesaid.recall.scopes import Selection
     from aforesaid.refs import Issuer
 
-    ReadLine = Callable[[str, Source], bytes | None]
-
-SNIPPET = 400
-"""Characters of a snippet."""
 PATTERN_BUDGET = "pattern-budget"
 """The pattern took too long for some texts, or for all of them together."""
 POLICY = "privacy-policy"
@@ -48,6 +46,10 @@ POLICY = "privacy-policy"
 letter, would read what it withholds."""
 TERMS_DROPPED = "terms-dropped"
 """Of very many alternative terms only the first were looked for."""
+NOT_OPENED = "sessions-not-opened"
+"""Sessions of the scope that the following pages are about have not been searched yet."""
+_PATIENCE = 1.5
+"""Seconds after which a search without a hit hands out a page without one."""
 
 
 class RecallOptions(Struct, frozen=True, kw_only=True):
@@ -56,139 +58,188 @@ class RecallOptions(Struct, frozen=True, kw_only=True):
     Attributes:
         limit: hits of a page, 1 to `MOST_HITS`.
         issuer: who seals refs and cursors.
-        reasons: why the sessions may not be what their transcripts are, as far as the caller knows.
     """
 
     limit: int
     issuer: Issuer
-    reasons: tuple[str, ...] = ()
+
+
+class _Asked(Struct, frozen=True, kw_only=True):
+    """One call."""
+
+    store: StorePort
+    selection: Selection
+    question: Question
+    pattern: Pattern | None
+    leaf: str | None
+    options: RecallOptions
+    judge: Callable[[Session], Judge | None]
+    read_line: ReadLine
+
+
+class _Page(Struct, kw_only=True):
+    """What a call has found so far."""
+
+    hits: list[tuple[Hit, Searched]]
+    end: Point | None
+    undecided: bool = False
+    policy: bool = False
+    unreadable: dict[str, str]
 
 
 def recall(
     store: StorePort,
-    session: Session,
+    selection: Selection,
     question: Question,
     *,
     leaf: str | None = None,
     cursor: str | None = None,
     options: RecallOptions,
-    judge: Judge | None = None,
+    judge: Callable[[Session], Judge | None],
     read_line: ReadLine,
 ) -> RecallPage:
-    """One page of what answers a question in one session.
+    """One page of what answers a question.
 
     Args:
-        store: holds the session.
-        session: where to search.
+        store: holds the sessions.
+        selection: the sessions of the question's scope.
         question: what is searched for.
-        leaf: id of the entry whose branch counts; None takes the session's last entry.
+        leaf: id of the entry of the own session whose branch counts; None takes the session's last entry.
         cursor: `next` of the page before; None begins.
         options: size of the page, and who asks.
-        judge: says what may be handed out; None: there is no privacy policy.
+        judge: gives who says what of a session may be handed out; None: there is no privacy policy.
         read_line: gives the raw line of an entry of a transcript (see `withholding.Gate`).
 
     Raises:
-        LeafUnknown: the session has no such entry.
-        BadArgument: a wrong limit, pattern or cursor.
+        LeafUnknown: the own session has no such entry.
+        BadArgument: a wrong limit or pattern.
+        RefInvalid: the cursor belongs to another question.
         StaleCursor: what the cursor leads through has changed.
         PrivacyFailed: the policy could not be applied.
     """
     if not 1 <= options.limit <= MOST_HITS:
         raise BadArgument(f"a limit of {options.limit} is out of range", f"use 1 to {MOST_HITS}")
     pattern = read_pattern(question.text, question.mode, question.match)
-    asked = name_question(question, session.key, leaf)
-    point = follow(cursor, asked, options.issuer)
-    with store.read(session.key) as snapshot:
-        view = view_session(snapshot, question.scope, leaf, point)
-        outlines = snapshot.outlines(view.spans, question.filter)
-        content = name_content(outlines)
-        if point is not None and point.content != content:
-            raise stale()
-        budget = Budget(limited=question.mode == "regex")
-        order = Order(question, pattern, session.file)
-        after = None if point is None else point.after
-        admits = _gate(snapshot, outlines, judge, read_line)
-        hits, stopped = search(
-            snapshot, view, outlines, order, after=after, limit=options.limit, budget=budget, admits=admits
-        )
-        found = tuple(
-            _found(hit, snapshot, view, pattern=pattern, question=question, issuer=options.issuer)
-            for hit in hits[: options.limit]
-        )
-    end = hits[options.limit - 1].key if len(hits) > options.limit else stopped
-    page_end = None if end is None else Point(content=content, leaf=view.leaf, last=view.last, after=end)
-    reasons = (*options.reasons, POLICY) if judge is not None and not judge.open else options.reasons
-    coverage = _cover(session, pattern, budget, reasons)
+    own = selection.own
+    name = name_question(question, own.key if own is not None else "", leaf)
+    point = follow(cursor, name, options.issuer)
+    sessions = name_sessions(selection)
+    if point is not None and point.sessions != sessions:
+        raise stale()
+    asked = _Asked(
+        store=store, selection=selection, question=question, pattern=pattern, leaf=leaf, options=options, judge=judge,
+        read_line=read_line,
+    )  # fmt: skip
+    started = perf_counter()
+    point = point or Point(sessions=sessions)
+    page = _Page(hits=[], end=None, unreadable={})
+    with ExitStack() as opened:
+        while True:
+            _search_batch(asked, point, page, opened)
+            if page.hits or page.end is None or perf_counter() > started + _PATIENCE:
+                break
+            point = page.end
+            opened.close()
+        found = tuple(make_found(hit, where, question, options.issuer) for hit, where in page.hits)
+    coverage = _cover(asked, page)
     return RecallPage(
         status="complete" if coverage.complete else "partial",
         hits=found,
-        next=None if page_end is None else mark(page_end, asked, options.issuer),
+        next=None if page.end is None else mark(page.end, name, options.issuer),
         coverage=coverage,
     )
 
 
-def _gate(
-    snapshot: Snapshot, outlines: Sequence[Outline], judge: Judge | None, read_line: ReadLine
-) -> Callable[[Outline], bool]:
-    """What says of an entry whether it may be handed out; entries of the same text go together."""
-    if judge is None or judge.open:
-        return lambda _: True
-    from aforesaid.withholding import Gate  # late: only a policy needs it
+def _search_batch(asked: _Asked, point: Point, page: _Page, opened: ExitStack) -> None:
+    """Searches the sessions that belong together from a point on, and says in the page where it ended."""
+    batches = asked.selection.batches
+    batch = batches[point.batch] if point.batch < len(batches) else ()
+    limit = asked.options.limit
+    hits: list[tuple[Hit, Searched]] = []
+    stops: list[Key] = []
+    copies: set[tuple[object, ...]] = set()
+    end = point
+    for session in batch:
+        try:
+            snapshot = opened.enter_context(asked.store.read(session.key))
+            own = asked.selection.own
+            if own is not None and session.key == own.key:
+                view = view_session(snapshot, asked.question.scope, asked.leaf, point if point.content else None)
+                outlines = snapshot.outlines(view.spans, asked.question.filter)
+                content = name_content(outlines)
+                if point.content not in (b"", content):
+                    raise stale()
+                end = Point(sessions=point.sessions, batch=point.batch, content=content, leaf=view.leaf, last=view.last)
+            else:
+                view = view_other(snapshot, asked.question.scope)
+                outlines = snapshot.outlines(view.spans, asked.question.filter)
+        except StoreError as error:
+            if len(batches) == 1 and len(batch) == 1:
+                raise
+            page.unreadable[session.key] = error.code
+            continue
+        if len(batch) > 1:
+            outlines = _without_copies(outlines, copies)
+        judge = asked.judge(session)
+        page.policy = page.policy or (judge is not None and not judge.open)
+        where = Searched(snapshot=snapshot, view=view, pattern=asked.pattern)
+        budget = Budget(limited=asked.question.mode == "regex", seconds=SECONDS / len(batch))
+        found, stopped = search(
+            snapshot, view, outlines, Order(asked.question, asked.pattern, session.file), after=point.after,
+            limit=limit, budget=budget, admits=open_gate(snapshot, outlines, judge, asked.read_line),
+        )  # fmt: skip
+        hits += [(hit, where) for hit in found]
+        page.undecided = page.undecided or bool(budget.undecided) or budget.spent
+        if stopped is not None:
+            stops.append(stopped)
+    page.hits, page.end = _end(hits, stops, end, limit, more=point.batch + 1 < len(batches))
 
-    gate = Gate(snapshot, judge, partial(read_line, snapshot.session.file))
-    equal: dict[bytes, list[int]] = {}
+
+def _end(
+    hits: list[tuple[Hit, Searched]], stops: Sequence[Key], end: Point, limit: int, *, more: bool
+) -> tuple[list[tuple[Hit, Searched]], Point | None]:
+    """The hits of a page, and where the next one begins.
+
+    A session that was stopped may hold hits behind the place where it was; so nothing behind it is handed out yet.
+    """
+    hits.sort(key=lambda found: found[0].key)
+    bound = min(stops, default=None)
+    if bound is not None:
+        hits = [found for found in hits if found[0].key <= bound]
+    after = hits[limit - 1][0].key if len(hits) > limit else bound
+    if after is not None:
+        return hits[:limit], end.move(after)
+    return hits, end.step() if more else None
+
+
+def _without_copies(outlines: Sequence[Outline], copies: set[tuple[object, ...]]) -> tuple[Outline, ...]:
+    """The entries that no session before has."""
+    kept: list[Outline] = []
     for outline in outlines:
-        equal.setdefault(outline.digest, []).append(outline.row)
-    return lambda outline: gate.admits(equal[outline.digest])
+        name = (outline.id, outline.timestamp, outline.role, outline.digest)
+        if name not in copies:
+            kept.append(outline)
+            copies.add(name)
+    return tuple(kept)
 
 
-def _found(
-    hit: Hit, snapshot: Snapshot, view: View, *, pattern: Pattern | None, question: Question, issuer: Issuer
-) -> Found:
-    """A hit as the caller sees it."""
-    entry = hit.outline
-    header = snapshot.session.header
-    (stored,) = snapshot.entries((entry.row,))
-    on_branch = view.branch.of(entry.row) is not None
-    leaf = view.leaf if question.scope == "current-branch" else None
-    line = stored.source.sha256[:REF_LINE]
-    ref = Ref(session=snapshot.session.key, entry=entry.id, line=line, scope=question.scope, leaf=leaf)
-    return Found(
-        ref=write_ref(ref, issuer),
-        entry_id=entry.id,
-        session_id=header.session_id,
-        host=header.host,
-        role=entry.role,
-        timestamp=entry.timestamp,
-        branch="active" if on_branch else "other",
-        in_context=view.context.of(entry.row) is not None,
-        derived=DERIVED.get(entry.kind) or ("compaction" if entry.role == "summary" else None),
-        score=hit.score,
-        snippet=_snippet(stored.text, pattern),
-        matched=hit.matched,
-    )
-
-
-def _snippet(text: str, pattern: Pattern | None) -> str:
-    """The text around what matched; verbatim, between grapheme clusters."""
-    return join_windows(choose_windows(text, pattern or _NOTHING, limit=SNIPPET))
-
-
-class _Nothing:
-    """Nothing that was looked for: the beginning of a text is shown."""
-
-    @staticmethod
-    def places(text: str) -> tuple[()]:  # noqa: ARG004 - what a finder is asked
-        return ()
-
-
-_NOTHING = _Nothing()
-
-
-def _cover(session: Session, pattern: Pattern | None, budget: Budget, reasons: tuple[str, ...]) -> Reach:
-    found = dict.fromkeys((*cover(session).reasons, *reasons))
-    if budget.spent or budget.undecided:
+def _cover(asked: _Asked, page: _Page) -> Reach:
+    selection = asked.selection
+    sessions = selection.sessions
+    found = dict.fromkeys(reason for session in sessions for reason in cover(session).reasons)
+    found |= dict.fromkeys((*selection.reasons, *page.unreadable.values()))
+    if page.undecided:
         found[PATTERN_BUDGET] = None
-    if pattern is not None and pattern.dropped:
+    if asked.pattern is not None and asked.pattern.dropped:
         found[TERMS_DROPPED] = None
-    return Reach(complete=not found, stale_sessions=int("stale" in reasons), reasons=tuple(found))
+    if page.policy:
+        found[POLICY] = None
+    if page.end is not None and page.end.batch + 1 < len(selection.batches):
+        found[NOT_OPENED] = None
+    return Reach(
+        complete=not found,
+        indexed_sessions=len(sessions) - len(page.unreadable),
+        eligible_sessions=max(selection.eligible, len(sessions)),
+        stale_sessions=selection.stale,
+        reasons=tuple(found),
+    )

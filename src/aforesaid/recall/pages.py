@@ -10,6 +10,7 @@ from hashlib import blake2b
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from aforesaid.errors import RefInvalid
 from aforesaid.refs import seal, unseal
@@ -19,28 +20,48 @@ if TYPE_CHECKING:
 
     from aforesaid.inquiry import Outline, Question
     from aforesaid.recall.order import Key
+    from aforesaid.recall.scopes import Selection
     from aforesaid.refs import Issuer
 
 
 class Point(Struct, frozen=True, kw_only=True):
-    """The end of a page.
+    """Where a page begins.
 
     Attributes:
-        content: name of all that was looked at.
-        leaf: row of the leaf of the active branch at the time.
-        last: last row of the session at the time.
-        after: place of the last hit, or of the last text that was read.
+        sessions: name of the sessions of the scope.
+        batch: number of the batch of sessions that is searched.
+        content: name of all that is looked at in the own session; empty if it has not been searched yet.
+        leaf: row of the leaf of the own session's active branch at the time.
+        last: last row of the own session at the time.
+        after: place of the last hit, or of the last text that was read; None at the beginning of the batch.
     """
 
-    content: bytes
-    leaf: int | None
-    last: int
-    after: Key
+    sessions: bytes
+    batch: int = 0
+    content: bytes = b""
+    leaf: int | None = None
+    last: int = 0
+    after: Key | None = None
+
+    def move(self, after: Key) -> Point:
+        """The same, behind a place."""
+        return replace(self, after=after)
+
+    def step(self) -> Point:
+        """The beginning of the next batch."""
+        return replace(self, batch=self.batch + 1, after=None)
 
 
 def name_question(question: Question, session: str, leaf: str | None) -> bytes:
     """A name that only this question in this session has."""
     return _digest(repr((question, session, leaf)).encode())
+
+
+def name_sessions(selection: Selection) -> bytes:
+    """A name that changes when a session of the scope changes, comes or goes; the own one may grow."""
+    own = selection.own.key if selection.own is not None else ""
+    states = [(session.key, 0 if session.key == own else session.generation) for session in selection.sessions]
+    return _digest(repr(states).encode())
 
 
 def name_content(outlines: Sequence[Outline]) -> bytes:
@@ -55,9 +76,12 @@ def _digest(data: bytes) -> bytes:
 
 def mark(point: Point, question: bytes, issuer: Issuer) -> str:
     """The cursor of a point."""
-    score, *texts = point.after
-    place = [text.encode("utf-8", "surrogatepass") for text in texts]
-    return seal("cursor", [question, point.content, point.leaf, point.last, score, *place], issuer)
+    place: list[object] = []
+    if point.after is not None:
+        score, *texts = point.after
+        place = [score, *(text.encode("utf-8", "surrogatepass") for text in texts)]
+    fields = [question, point.sessions, point.batch, point.content, point.leaf, point.last, *place]
+    return seal("cursor", fields, issuer)
 
 
 def follow(cursor: str | None, question: bytes, issuer: Issuer) -> Point | None:
@@ -71,6 +95,10 @@ def follow(cursor: str | None, question: bytes, issuer: Issuer) -> Point | None:
     fields = unseal("cursor", cursor, issuer)
     if fields is None or fields[0] != question:
         raise RefInvalid("the cursor does not belong to this search", "repeat the same arguments, or begin anew")
-    _, content, leaf, last, score, *place = fields
-    time, id_, file = (text.decode("utf-8", "surrogatepass") for text in place)
-    return Point(content=content, leaf=leaf, last=last, after=(score, time, id_, file))
+    _, sessions, batch, content, leaf, last, *place = fields
+    after = None
+    if place:
+        score, *texts = place
+        time, id_, file = (text.decode("utf-8", "surrogatepass") for text in texts)
+        after = (score, time, id_, file)
+    return Point(sessions=sessions, batch=batch, content=content, leaf=leaf, last=last, after=after)

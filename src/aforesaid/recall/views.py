@@ -63,6 +63,13 @@ def view_session(snapshot: Snapshot, scope: Scope, leaf: str | None, point: Poin
     )
 
 
+def view_other(snapshot: Snapshot, scope: Scope) -> View:
+    """All of another session. What was written after a fork stands on none of the fork's branches."""
+    last = snapshot.session.entries
+    branch = find_branch(snapshot, None).spans if scope != "current-lineage" else ()
+    return View(spans=((1, last),) if last else (), branch=Places(branch), context=Places(()), leaf=None, last=last)
+
+
 def stale() -> StaleCursor:
     """What is raised where the pages do not fit together any more."""
     return StaleCursor("the history has changed since the page before", "search again without the cursor")

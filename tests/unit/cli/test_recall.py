@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 DEFAULTS: dict[str, Any] = {
     "session": "s", "leaf": None, "scope": "current-branch", "mode": "literal", "match": "all", "roles": [],
     "types": (), "tool": None, "file": None, "after": None, "before": None, "summaries": False, "limit": None,
-    "cursor": None, "provider": None,
+    "cursor": None, "folders": (), "provider": None,
 }  # fmt: skip
 
 
@@ -40,7 +40,7 @@ def test_arguments_of_recall_go_to_the_engine(command: Command, fake: FakeEngine
             {
                 "session": "s", "leaf": "l", "scope": "current-session", "mode": "regex", "match": "any",
                 "roles": ["user", "shell"], "types": ("message",), "tool": "bash", "file": "a.py", "after": "2026",
-                "before": "2027", "summaries": True, "limit": 7, "cursor": "c",
+                "before": "2027", "summaries": True, "limit": 7, "cursor": "c", "folders": (),
                 "provider": "p",
             },
         ),
@@ -50,7 +50,7 @@ def test_arguments_of_recall_go_to_the_engine(command: Command, fake: FakeEngine
 @pytest.mark.parametrize(
     "arguments",
     [
-        ("recall", "x"), ("recall", "x", "--session=s", "--scope=world"),
+        ("recall", "x", "--session=s", "--scope=world"),
         ("recall", "x", "--session=s", "--limit=many"),
         ("recall", "x", "y", "--session=s"), ("recall", "x", "--session=s", "--mode=glob"),
         ("recall", "x", "--session=s", "--role=system"), ("expand", "r", "--before=few"), ("expand", "r", "--range=a"),
@@ -62,6 +62,15 @@ def test_wrong_arguments(command: Command, fake: FakeEngine, arguments: tuple[st
     assert done.status == 2
     assert done.err.startswith("error[bad-argument]: ")
     assert not fake.calls
+
+
+def test_a_search_of_everything_knows_where_the_hosts_keep_their_sessions(
+    command: Command, fake: FakeEngine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("aforesaid.cli.recall.session_folders", lambda: ("/home/dev/.pi",))
+    fake.answer = make_page()
+    command("recall", "x", "--scope=host-wide")
+    assert (fake.calls[0][2]["session"], fake.calls[0][2]["folders"]) == (None, ("/home/dev/.pi",))
 
 
 def test_a_hit_is_shown_with_its_labels_the_match_and_the_way_on(command: Command, fake: FakeEngine) -> None:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from aforesaid.errors import StoreError
+from aforesaid.lineage import family_of_line
 from aforesaid.model import Header, Session
 from aforesaid.storage.sqlite import migrations
 from aforesaid.storage.sqlite.failures import translated
@@ -93,6 +94,7 @@ class ShardWriter:
         self._last_id: str | None = None
         self._tail = shard.tail
         self._changed = False
+        self._family = self._before.family if self._before else ""
         self._waiting: dict[str, list[int]] = {}
         # All rows by id, while they are few and all of this transaction.
         self._rows: dict[str, int] | None = None if self._last else {}
@@ -112,6 +114,7 @@ class ShardWriter:
             self._connection.execute(_CLEAR)
         self._last, self._run, self._last_id, self._tail = 0, None, None, None
         self._name, self._requests, self._updated = None, 0, None
+        self._family = ""
         self._waiting.clear()
         self._rows = {}
         self._changed = True
@@ -150,6 +153,8 @@ class ShardWriter:
             self._rows |= here
             if self._last > REMEMBERED:
                 self._rows = None
+        if entries and self._last == len(entries):
+            self._family = family_of_line(entries[0].id, entries[0].source.sha256)
         if entries:
             self._tail, self._changed = self._last, True
 
@@ -171,6 +176,7 @@ class ShardWriter:
                 entries=self._last,
                 requests=self._requests,
                 updated=self._updated,
+                family=self._family,
                 generation=(before.generation if before else 0) + changed,
             )
             self._connection.execute(_SAVE, (pack(done), self._tail, migrations.PROJECTION))

@@ -1,0 +1,159 @@
+"""Which sessions a scope is about, in which order they are searched, and what is known to be missing.
+
+`engine` selects, `recall` searches. Forks and clones carry copies of the entries of the session that they were made
+from; sessions with copies of each other are a family, and stand together, so that a copy is recognised when it is met.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+
+from aforesaid.errors import BadArgument, StoreError
+from aforesaid.inquiry import Filter
+from aforesaid.lineage import family_of_line
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from aforesaid.inquiry import Scope
+    from aforesaid.model import Session
+    from aforesaid.ports import StorePort
+
+SESSIONS = 32
+"""Sessions that are searched together, so that the best of them all comes first. Families are not divided."""
+ANCESTOR_MISSING = "ancestor-missing"
+"""The session that one was forked from is not in the store, or more than one could be meant."""
+ANCESTOR_UNVERIFIED = "ancestor-unverified"
+"""A session says that it was forked from another one, but has no copy of an entry of it."""
+_COMPARED = 64
+"""Entries that are looked up in the session that they may be copies of."""
+
+
+class Selection(Struct, frozen=True, kw_only=True):
+    """The sessions of a scope.
+
+    Attributes:
+        own: the session that the caller asks from, or None.
+        batches: what is searched together, in order; the own session comes first.
+        eligible: how many sessions of the scope are known to exist.
+        stale: how many have a transcript that has changed since.
+        reasons: why entries of the scope may be missing.
+    """
+
+    own: Session | None
+    batches: tuple[tuple[Session, ...], ...]
+    eligible: int = 1
+    stale: int = 0
+    reasons: tuple[str, ...] = ()
+
+    @property
+    def sessions(self) -> tuple[Session, ...]:
+        """All of them, in order."""
+        return tuple(session for batch in self.batches for session in batch)
+
+
+def select(store: StorePort, own: Session | None, scope: Scope) -> tuple[tuple[Session, ...], tuple[str, ...]]:
+    """The sessions of a scope, and why some may be missing.
+
+    Args:
+        store: where they are.
+        own: the session that the caller asks from.
+        scope: how far.
+
+    Raises:
+        BadArgument: the scope needs a session, or one with a folder.
+    """
+    if scope == "host-wide":
+        return store.sessions(), ()
+    if own is None:
+        raise BadArgument(f"the scope {scope} is about a session", "name one")
+    if scope == "current-lineage":
+        return _trace(store, own)
+    if scope == "project":
+        folder = own.header.cwd
+        if not folder:
+            raise BadArgument("the session does not say which folder it worked in", "choose another scope")
+        return store.sessions(cwd=folder), ()
+    return (own,), ()
+
+
+def arrange(store: StorePort, own: Session | None, sessions: Sequence[Session]) -> tuple[tuple[Session, ...], ...]:
+    """Sessions in the order in which they are searched: families by their newest session, the own one first of all."""
+    families: dict[str, list[Session]] = {}
+    for session in sessions:
+        if own is None or session.key != own.key:
+            families.setdefault(_family(store, session), []).append(session)
+    if own is not None:
+        first = _family(store, own)
+        families = {first: [own, *families.pop(first, [])], **families}
+    batches: list[list[Session]] = []
+    for family in families.values():
+        if not batches or len(batches[-1]) + len(family) > SESSIONS:
+            batches.append([])
+        batches[-1] += family
+    return tuple(map(tuple, batches))
+
+
+def _family(store: StorePort, session: Session) -> str:
+    """The name of a session's family; from its first entry where it was stored before families were."""
+    if session.family or not session.entries:
+        return session.family or session.key
+    try:
+        with store.read(session.key) as snapshot:
+            first = snapshot.entries((1,))
+    except StoreError:
+        return session.key
+    return family_of_line(first[0].id, first[0].source.sha256) if first else session.key
+
+
+def _trace(store: StorePort, own: Session) -> tuple[tuple[Session, ...], tuple[str, ...]]:
+    """A session and those that it was forked from, each of them proven by a copy."""
+    found, reasons = [own], []
+    while True:
+        child = found[-1]
+        if child.header.parent is None:
+            break
+        parent = find_parent(store, child)
+        if parent is None:
+            reasons.append(ANCESTOR_MISSING)
+            break
+        if any(parent.key == known.key for known in found):
+            break
+        if not _is_copy(store, child, parent):
+            reasons.append(ANCESTOR_UNVERIFIED)
+            break
+        found.append(parent)
+    return tuple(found), tuple(reasons)
+
+
+def find_parent(store: StorePort, child: Session) -> Session | None:
+    """The session that a header names as its origin, by path or by id; None if there is none, or more than one."""
+    named = child.header.parent
+    if named is None:
+        return None
+    found = store.by_file(named)
+    if found is not None:
+        return found
+    same: Iterable[Session] = (other for other in store.by_id(named) if other.header.host == child.header.host)
+    others = [other for other in same if other.key != child.key]
+    return others[0] if len(others) == 1 else None
+
+
+def _is_copy(store: StorePort, child: Session, parent: Session) -> bool:
+    """Whether one of the first entries of a session is a copy of one of another."""
+    try:
+        with store.read(child.key) as snapshot:
+            everything = Filter(summaries=True)
+            mine = snapshot.outlines(((1, child.entries),), everything)[:_COMPARED] if child.entries else ()
+        with store.read(parent.key) as snapshot:
+            rows = snapshot.rows([outline.id for outline in mine])
+            theirs = {entry.id: entry for entry in snapshot.entries([row for row in rows if row is not None])}
+    except StoreError:
+        return False
+    return any(
+        outline.id in theirs
+        and (theirs[outline.id].digest, theirs[outline.id].timestamp) == (outline.digest, outline.timestamp)
+        for outline in mine
+    )
