@@ -18,6 +18,11 @@ export PYTHONUTF8 := 1
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --group test
 	touch $@
 
+# The real Pi and the Node that it needs, for the tests of its extension.
+.venv/pi/installed: Makefile
+	npm install --silent --no-audit --no-fund --prefix .venv/pi node@22 @earendil-works/pi-coding-agent@1.6.0
+	touch $@
+
 # Indexes the example sessions and shows for three requests what comes back and why.
 demo: .venv/installed
 	@$(BIN)/python examples/demo.py
@@ -28,7 +33,7 @@ lint: .venv/tested
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-test: lint
+test: lint .venv/pi/installed
 	$(BIN)/coverage erase
 	$(BIN)/coverage run -m pytest
 	$(BIN)/coverage combine --quiet

@@ -101,6 +101,7 @@ class Engine:
         self._opened: StorePort | None = None
         self._bench: Bench | None = None
         self._known_contexts: Contexts | None = None
+        self._held: dict[str, bytearray] = {}
         self.config = config
 
     @classmethod
@@ -124,6 +125,13 @@ class Engine:
         if not isinstance(config, Config):
             config = Config.load(config, settings=settings)
         return cls(partial(_open_store, store, config), config)
+
+    @classmethod
+    def in_memory(cls, config: Config | None = None) -> Self:
+        """An engine whose store is gone with it: for sessions that their host keeps no file of; see `hold`."""
+        from aforesaid.storage.sqlite.memory import MemoryStore  # late: for such sessions only
+
+        return cls(MemoryStore, config or Config.load())
 
     @property
     def _store(self) -> StorePort:
@@ -610,6 +618,32 @@ class Engine:
 
         return Issuer(secret=self._store.secret(), name=caller.name, now=int(time()), lasts=caller.refs_last)
 
+    def hold(self, session: str, lines: bytes, *, host: str = "pi") -> Session:
+        """Adds lines to a session of which there is no file.
+
+        Args:
+            session: its name here: what `retrieve` takes as `session`.
+            lines: lines of the host's format, each ended; the first one of all is the session's header.
+            host: whose format it is.
+
+        Raises:
+            BadArgument: there is no such host.
+            StoreError: the store failed.
+        """
+        from aforesaid.indexing.held import take_lines  # late: for such sessions only
+
+        reader = _reader(host)
+        held = self._held.setdefault(session, bytearray())
+        held += lines
+        return take_lines(self._store, reader, session, bytes(held), redacting=self._redacting)
+
+    def drop(self, session: str) -> None:
+        """Forgets a session of which there is no file; none of this name is no error."""
+        if self._held.pop(session, None) is not None:
+            known = self._store.by_file(session)
+            if known is not None:
+                self._store.remove(known.key)
+
     def sessions(self, *, project: Path | None = None, host: str | None = None) -> tuple[Session, ...]:
         """The sessions of the store, newest first, as far as they worked in a project folder or belong to a host."""
         return self._store.sessions(host=host, cwd=None if project is None else os.path.realpath(project))
@@ -738,6 +772,10 @@ class Engine:
 
     def _refresh(self, reference: str) -> tuple[Session, tuple[str, ...]]:
         """The session that a path or an id names, brought up to date; reasons why it may not be."""
+        if reference in self._held:
+            held = self._store.by_file(reference)
+            if held is not None:
+                return held, ()
         if os.path.isfile(reference):
             file, known = os.path.abspath(reference), None
         else:
@@ -775,6 +813,13 @@ class Engine:
         status = os.stat(file)
         same = (status.st_size, status.st_mtime_ns) == (known.checkpoint.size, known.checkpoint.mtime_ns)
         return known, () if same else (STALE,)
+
+
+def store_files(folder: str) -> tuple[str, ...]:
+    """All that a store has on the disk, folders last, for whoever wants nothing of it to stay."""
+    from aforesaid.storage.sqlite.removal import store_files as listed  # late: for this only
+
+    return listed(folder)
 
 
 def _open_store(folder: Path | None, config: Config) -> StorePort:

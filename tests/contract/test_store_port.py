@@ -22,10 +22,11 @@ from aforesaid.lineage import trace
 from aforesaid.matching import Folded, Literal, Term
 from aforesaid.model import Checkpoint, Compaction, Edit, Flaw, Header, Run
 from aforesaid.storage.sqlite import open_store
+from aforesaid.storage.sqlite.memory import MemoryStore
 from aforesaid.text import digest, words
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
     from aforesaid.model import Entry, Session
@@ -35,9 +36,12 @@ FILE = "/home/dev/sessions/a.jsonl"
 EVERYTHING = ((1, 1_000_000),)
 
 
-@pytest.fixture(params=["memory", "sqlite"])
+@pytest.fixture(params=["fake", "memory", "sqlite"])
 def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[StorePort]:
-    opened: StorePort = FakeStore() if request.param == "memory" else open_store(str(tmp_path / "store"))
+    makers: dict[str, Callable[[], StorePort]] = {
+        "fake": FakeStore, "memory": MemoryStore, "sqlite": lambda: open_store(str(tmp_path / "store"))
+    }  # fmt: skip
+    opened = makers[request.param]()
     yield opened
     opened.close()
 

@@ -35,6 +35,7 @@ from aforesaid.planning.values import NativeContext
 
 SCHEMAS = (
     *("retrieval", "plan", "recall", "expand", "index", "rebuild", "sessions", "status", "config", "config-path"),
+    "installation",
     "error",
 )
 

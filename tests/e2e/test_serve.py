@@ -150,6 +150,51 @@ def test_sessions_are_kept_apart_and_can_be_closed(desk: Desk) -> None:
         assert service.refused("session/open", host="emacs", sessionId="x", file="x") == "bad-argument"
 
 
+def lines_of(*rows: pi.Row) -> list[pi.Row]:
+    first = pi.conversation(["the walnut table costs 412 crowns", "noted"])
+    end = pi.compaction("cccccccc", first[-1]["id"], "cccccccc", minute=9)
+    return [pi.header("one"), *first, end, *rows]
+
+
+def test_a_session_without_a_file_is_told_in_lines_and_leaves_nothing_on_the_disk(desk: Desk) -> None:
+    with Service(desk.environment, desk.folder) as service:
+        session = service.call("session/open", host="pi", sessionId="one")["session"]
+        ask = {
+            "session": session, "leaf": "q0000001", "request": "q0000001",
+            "entries": {"add": ["cccccccc", "q0000001"]},
+        }  # fmt: skip
+        assert service.call("session/context", **ask)["reason"] == "no-transcript"
+        lines = lines_of(ask_walnut())
+        assert service.call("session/append", session=session, keep=0, add=lines[:4]) == {"entries": 3}
+        assert service.call("session/append", session=session, keep=4, add=lines[4:]) == {"entries": 4}
+        (message,) = service.call("session/context", **ask)["messages"]
+        assert "412 crowns" in message["content"]
+        assert service.call("session/report", session=session)["retrieval"]["diagnostics"]["coverage"]["complete"]
+        assert service.refused("session/append", session=session, keep=4, add=[]) == "bad-argument"
+        assert service.call("session/append", session=session, keep=0, add=lines[:3]) == {"entries": 2}
+        assert service.refused("session/context", **ask) in ("leaf-unknown", "entry-unknown")
+        service.call("session/close", session=session)
+        assert service.call("session/open", host="pi", sessionId="one")["session"] == session
+        assert service.call("session/context", **ask)["reason"] == "no-transcript"
+    assert not desk.store.exists()
+
+
+def test_lines_of_a_session_with_a_file_are_refused(desk: Desk) -> None:
+    with Service(desk.environment, desk.folder) as service:
+        session = opened(service, write(desk))
+        assert service.refused("session/append", session=session, add=[{}]) == "bad-argument"
+
+
+def test_a_session_without_a_file_takes_any_objects(desk: Desk) -> None:
+    with Service(desk.environment, desk.folder) as service:
+        session = service.call("session/open", host="pi", sessionId="one")["session"]
+        odd: list[pi.Row] = [{}, {"type": "message"}, {"type": 7, "id": "\ud800"}, {"id": "x", "parentId": "later"}]
+        told = service.call("session/append", session=session, add=odd)
+        assert told["entries"] >= 1
+        more = [pi.message("later", None, "the walnut table"), ask_walnut("q0000001", "x")]
+        assert service.call("session/append", session=session, keep=4, add=more)["entries"] == told["entries"] + 2
+
+
 HOSTILE = (
     b"garbage",
     b"\x00\x00\x00",

@@ -283,12 +283,12 @@ def test_ratios_of_set_are_checked_when_all_are_known() -> None:
 
 def test_a_setting_without_effect_is_never_silent(own: Path) -> None:
     write(own, {"retrieval": {"semantic": True, "embedding": {"dimensions": 256}}})
-    config = Config.load(settings=["retrieval.ranking=contextual", "retrieval.query=working", "host.timeoutMs=300"])
+    config = Config.load(settings=["retrieval.ranking=contextual", "retrieval.query=working", "memory.enabled=false"])
     assert config.warnings == (
         "not-in-this-version retrieval.semantic",
         "not-in-this-version retrieval.ranking",
         "not-in-this-version retrieval.query",
-        "not-in-this-version host.timeoutMs",
+        "not-in-this-version memory.enabled",
     )
     assert "retrieval.ranking" in config.not_in_this_version
     assert "retrieval.ranking" not in Config.load().not_in_this_version

@@ -31,6 +31,8 @@ COMMANDS = {
     "config": "show, check or change the configuration",
     "serve": "answer host adapters: JSON-RPC 2.0, one JSON object a line, on standard input and output",
     "eval": "measure retrieval quality on labelled conversations, beside plain baselines",
+    "install": "register with a host, so that it asks before each model call",
+    "uninstall": "take the registration back exactly",
     "bench": "measure against the targets, with floors from the same run",
 }
 """Every command with what it does. `docs/commands.md` describes each; a test compares."""

@@ -270,8 +270,8 @@ _MEMORY = (
 )  # fmt: skip
 
 _REST = (
-    _count("host.timeoutMs", 250, 10, 10_000, "milliseconds that a host waits for an answer", later=True),
-    _count("host.firstCallTimeoutMs", 1500, 10, 10_000, "the same for the first call of a session", later=True),
+    _count("host.timeoutMs", 250, 10, 10_000, "milliseconds that a host waits for an answer"),
+    _count("host.firstCallTimeoutMs", 1500, 10, 10_000, "the same for the first call of a session"),
     _count("storage.busyTimeoutMs", 5000, 0, 600_000, "milliseconds to wait for another process's write"),
     _count("storage.maxBytes", 0, 0, None, "most bytes that a store may take; 0 for no limit"),
     _choice("diagnostics.logLevel", "info", ("debug", "info", "warning", "error", "off"), "what is logged", later=True),

@@ -8,13 +8,16 @@ back is only ever evidence that `engine` returned. `docs/serve.md` describes the
 from __future__ import annotations
 
 import os
+from json import dumps
 from typing import TYPE_CHECKING, Any, Final
 
 from msgspec import Struct
 
 from aforesaid import __version__
+from aforesaid.config.table import BY_KEY
 from aforesaid.errors import BadArgument, SessionNotFound
 from aforesaid.hosts import HOSTS, wire
+from aforesaid.hosts.accounts import HostFacts, Known, tell
 from aforesaid.hosts.jsonrpc import MAX_LINE
 from aforesaid.hosts.methods import Nothing, check_path, read_params
 
@@ -25,6 +28,14 @@ if TYPE_CHECKING:
     from aforesaid.hosts.jsonrpc import Call, Method, Params
     from aforesaid.model import Retrieval
 
+HELD: Final = "memory:"
+"""Begins the names of sessions without a file."""
+MAIN_OPTIONS: Final = (
+    *("retrieval.exact", "retrieval.fts", "retrieval.maxResults", "context.mode", "context.maxRetrievedHistoryTokens"),
+    *("context.supplementalPlacement", "context.targetFillRatio", "context.softLimitRatio", "context.hardLimitRatio"),
+    *("privacy.enabled", "privacy.redactSecrets", "host.timeoutMs", "host.firstCallTimeoutMs"),
+)
+"""What `/context settings` offers; options that do nothing in this version are left out."""
 PROTOCOL: Final = 1
 """Version of the methods in this module; a change that an older host would misread is a new number."""
 
@@ -41,12 +52,16 @@ class Open(Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown_fie
     Attributes:
         host: whose session it is.
         session_id: its id.
-        file: its transcript, which need not exist yet.
+        file: its transcript, which need not exist yet; None where the host keeps none, and `session/append` brings it.
+        cwd: folder that it works in.
+        trusted: whether the host's user trusts that folder.
     """
 
     host: str
     session_id: str
-    file: str
+    file: str | None = None
+    cwd: str | None = None
+    trusted: bool = False
 
 
 class Named(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -62,6 +77,29 @@ class Delta(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     add: tuple[str, ...] = ()
 
 
+class Append(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Parameters of `session/append`.
+
+    Attributes:
+        session: an open session.
+        keep: how many lines the service is expected to hold; 0 begins anew.
+        add: further lines of a session without a file, the header first, as JSON objects.
+    """
+
+    session: str
+    keep: int = 0
+    add: tuple[dict[str, Any], ...] = ()
+
+
+class Model(Struct, frozen=True, kw_only=True, rename="camel"):
+    """The model that is called."""
+
+    provider: str
+    id: str
+    context_window: int
+    max_tokens: int = 0
+
+
 class Context(Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown_fields=True):
     """Parameters of `session/context`.
 
@@ -71,6 +109,7 @@ class Context(Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown_
         request: id of the real user message that the model call is about; None if there is none.
         entries: the entries that the model sees natively.
         provider: who is called, for the privacy policy; None counts as a remote one.
+        model: the model that is called.
     """
 
     session: str
@@ -78,15 +117,32 @@ class Context(Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown_
     request: str | None = None
     entries: Delta = Delta()
     provider: str | None = None
+    model: Model | None = None
+
+
+class Show(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Parameters of `session/show`.
+
+    Attributes:
+        session: an open session.
+        topic: what the user wants to know, in the words of `/context`.
+        host: what the host knows of itself.
+    """
+
+    session: str
+    topic: str
+    host: HostFacts = HostFacts()
 
 
 class _Opened:
     """An open session: what the host has told of it so far, and what it was answered last."""
 
-    __slots__ = ("context", "file", "last")
+    __slots__ = ("context", "file", "handle", "last", "lines")
 
-    def __init__(self, file: str) -> None:
+    def __init__(self, handle: str, file: str | None) -> None:
+        self.handle = handle
         self.file = file
+        self.lines = 0
         self.context: tuple[str, ...] = ()
         self.last: Retrieval | None = None
 
@@ -98,6 +154,7 @@ class Sessions:
         """Takes the engine that is asked, and what ends the service."""
         self._engine = engine
         self._end = end
+        self._memory: Engine | None = None
         self._opened: dict[str, _Opened] = {}
         self._methods: tuple[str, ...] = ()
 
@@ -110,7 +167,9 @@ class Sessions:
             "session/append": self._append,
             "session/context": self._context,
             "session/report": self._report,
+            "session/show": self._show,
             "session/close": self._close,
+            "host/settings": self._settings,
             "shutdown": self._shutdown,
         }
         self._methods = tuple(methods)
@@ -139,19 +198,48 @@ class Sessions:
         asked = read_params(params, Open)
         if asked.host not in HOSTS:
             raise BadArgument(f"there is no host {asked.host}", f"choose one of {', '.join(HOSTS)}")
-        handle = os.path.abspath(check_path(asked.file))
-        self._opened[handle] = _Opened(handle)
-        return {"session": handle, "entries": self._sync(handle, call)}
+        if asked.file is None:
+            handle = HELD + asked.session_id
+            opened = _Opened(handle, None)
+        else:
+            handle = os.path.abspath(check_path(asked.file))
+            opened = _Opened(handle, handle)
+        self._opened[handle] = opened
+        return {"session": handle, "entries": self._sync(opened, call)}
 
     def _append(self, params: Params, call: Call) -> object:
-        opened = self._find(read_params(params, Named).session)
-        return {"entries": self._sync(opened.file, call)}
+        asked = read_params(params, Append)
+        opened = self._find(asked.session)
+        if opened.file is not None:
+            if asked.add:
+                raise BadArgument("the session has a file, which is read", "send no lines")
+            return {"entries": self._sync(opened, call)}
+        if asked.keep not in (0, opened.lines):
+            raise BadArgument(f"keep is {asked.keep}, and {opened.lines} lines are known", "send all with keep 0")
+        engine = self._in_memory()
+        if asked.keep == 0:
+            engine.drop(opened.handle)
+        opened.lines = asked.keep + len(asked.add)
+        lines = b"".join(dumps(line).encode() + b"\n" for line in asked.add)
+        return {"entries": engine.hold(opened.handle, lines).entries}
 
-    def _sync(self, file: str, call: Call) -> int:
+    def _in_memory(self) -> Engine:
+        """The engine of sessions without a file."""
+        from aforesaid.engine import Engine  # late: most sessions have one
+
+        if self._memory is None:
+            self._memory = Engine.in_memory(self._engine.config)
+        self._memory.config = self._engine.config
+        return self._memory
+
+    def _engine_of(self, opened: _Opened) -> Engine:
+        return self._engine if opened.file is not None else self._in_memory()
+
+    def _sync(self, opened: _Opened, call: Call) -> int:
         """Brings a session up to date ahead of the model call that will need it; its number of entries."""
-        if not os.path.isfile(file):
+        if opened.file is None or not os.path.isfile(opened.file):
             return 0  # a host writes the file with the first message
-        (report,) = self._engine.index(file, progress=call.progress).sessions
+        (report,) = self._engine.index(opened.file, progress=call.progress).sessions
         return report.session.entries if report.session is not None else 0
 
     def _context(self, params: Params, call: Call) -> object:
@@ -164,15 +252,21 @@ class Sessions:
                 f"keep is {delta.keep}, and {len(opened.context)} entries are known", "send all of them with keep 0"
             )
         opened.context = (*opened.context[: delta.keep], *delta.add)
-        if asked.request is None or not os.path.isfile(opened.file):
+        there = opened.lines > 0 if opened.file is None else os.path.isfile(opened.file)
+        if asked.request is None or not there:
             opened.last = None
             return _carry("native", "no-request" if asked.request is None else "no-transcript")
-        found = self._engine.retrieve(
-            session=opened.file, leaf=asked.leaf, context_entries=opened.context, provider=asked.provider
+        found = self._engine_of(opened).retrieve(
+            session=opened.handle,
+            leaf=asked.leaf,
+            context_entries=opened.context,
+            provider=asked.provider or (asked.model.provider if asked.model is not None else None),
         )
         opened.last = found
         if found.status != "complete":
-            return _carry("native", found.status, found)
+            failed = found.status == "failed"
+            reason = next(iter(found.diagnostics.warnings), found.status) if failed else found.status
+            return _carry("native", reason, found, failed=failed)
         return _carry("planned", "", found, before=asked.request)
 
     def _report(self, params: Params, call: Call) -> object:
@@ -180,16 +274,60 @@ class Sessions:
         opened = self._find(read_params(params, Named).session)
         return {
             "schema": "aforesaid.report/1",
-            "session": opened.file,
+            "session": opened.handle,
             "contextEntries": len(opened.context),
             "retrieval": None if opened.last is None else wire.retrieval(opened.last),
+        }
+
+    def _show(self, params: Params, call: Call) -> object:
+        asked = read_params(params, Show)
+        opened = self._find(asked.session)
+        if asked.topic == "rebuild-index":
+            return {"text": self._rebuild(opened, call)}
+        known = Known(
+            session=opened.handle,
+            entries=len(opened.context),
+            last=opened.last,
+            facts=asked.host,
+            config=self._engine.config,
+            store=self._engine_of(opened).status,
+        )
+        return {"text": tell(asked.topic, known)}
+
+    def _rebuild(self, opened: _Opened, call: Call) -> str:
+        if opened.file is None:
+            return "the session has no file; what is known of it is in memory and never stale"
+        (report,) = self._engine.rebuild(session=opened.file, progress=call.progress).sessions
+        if report.error is not None:
+            return f"the index could not be rebuilt: {report.error}"
+        return f"the index of this session was rebuilt: {report.added:,} entries"
+
+    def _settings(self, params: Params, call: Call) -> object:
+        """The options that a user changes in a dialog, with what a dialog needs to ask for them."""
+        del call
+        read_params(params, Nothing)
+        config = self._engine.config
+        options = [BY_KEY[key] for key in MAIN_OPTIONS if key not in config.not_in_this_version]
+        return {
+            "options": [
+                {
+                    "key": option.key,
+                    "value": config.get(option.key),
+                    "meaning": option.meaning,
+                    "allowed": option.allowed,
+                    "choices": ["true", "false"] if option.kind == "boolean" else list(option.choices) or None,
+                }
+                for option in options
+            ]
         }
 
     def _close(self, params: Params, call: Call) -> object:
         del call
         opened = self._find(read_params(params, Named).session)
-        del self._opened[opened.file]
-        return {"session": opened.file}
+        del self._opened[opened.handle]
+        if opened.file is None:
+            self._in_memory().drop(opened.handle)
+        return {"session": opened.handle}
 
     def _shutdown(self, params: Params, call: Call) -> object:
         del call
@@ -204,13 +342,16 @@ class Sessions:
         return opened
 
 
-def _carry(status: str, reason: str, found: Retrieval | None = None, before: str | None = None) -> dict[str, Any]:
+def _carry(
+    status: str, reason: str, found: Retrieval | None = None, *, before: str | None = None, failed: bool = False
+) -> dict[str, Any]:
     """`aforesaid.context/1`: what to insert before a model call, in order: the best nearest to the request."""
     hits = () if found is None or before is None else tuple(reversed(found.hits))
     return {
         "schema": "aforesaid.context/1",
         "status": status,
         "reason": reason,
+        "failed": failed,
         "messages": [
             {
                 "role": "user",

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from aforesaid.config import Config, Setting
+    from aforesaid.hosts.pi.installation import Change
     from aforesaid.inquiry import Expansion, Found, RecallPage
     from aforesaid.model import (
         Diagnostics,
@@ -372,6 +373,19 @@ def config(file: str, settings: Sequence[Setting], of: Config) -> Document:
 def config_path(file: str, exists: bool) -> Document:
     """`aforesaid.config-path/1`: where the user's own file is, or would be."""
     return {"schema": "aforesaid.config-path/1", "file": file, "exists": exists}
+
+
+def installation(action: str, host: str, changes: Sequence[Change], *, dry_run: bool) -> Document:
+    """`aforesaid.installation/1`: what installing or uninstalling changes, or would change."""
+    return {
+        "schema": "aforesaid.installation/1",
+        "action": action,
+        "host": host,
+        "dryRun": dry_run,
+        "changes": [
+            {"path": change.path, "action": change.action, "content": change.content or None} for change in changes
+        ],
+    }
 
 
 def version(number: str) -> Document:

@@ -1,0 +1,188 @@
+"""Floor 8: what the user of a host is told about a session, as text: the answers to `/context` in Pi.
+
+`sessions` calls `tell` with what the service and the host know. The text is shown on this machine only: it may quote
+evidence, and no host may send it to a model. JSON for machines is in `wire`.
+"""
+
+from __future__ import annotations
+
+from statistics import median
+from typing import TYPE_CHECKING, Final
+
+from msgspec import Struct
+
+from aforesaid import __version__
+from aforesaid.errors import BadArgument
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
+    from aforesaid.config import Config
+    from aforesaid.model import Evidence, Retrieval, StoreStatus
+
+_EXCERPT: Final = 300
+"""Characters of an excerpt that are shown."""
+_HIDDEN: Final[dict[int, str | None]] = {
+    **dict.fromkeys((*range(0x20), 0x7F, *range(0x80, 0xA0), 0x2028, 0x2029), " "),
+    **dict.fromkeys((*range(0x202A, 0x202F), *range(0x2066, 0x206A))),
+}
+"""What a terminal would act on: control characters become blanks, marks that turn the direction of writing go."""
+
+
+class Prefix(Struct, frozen=True, kw_only=True):
+    """Which share of the previous request the next one began with: as it was sent, and as the host alone would have."""
+
+    sent: float
+    native: float
+
+
+class HostFacts(Struct, frozen=True, kw_only=True, rename="camel"):
+    """What only the host knows of itself; a host leaves out what it does not measure.
+
+    Attributes:
+        calls: model calls that it asked about, or answered itself.
+        outcome: what became of the last one.
+        handler_ms, slowest_ms: how long the last and the slowest of them were held up.
+        start_ms: how long the start of the session was held up.
+        prefix: of the latest calls.
+        starts: how often the service was started.
+        trouble: what went wrong last, or empty.
+    """
+
+    calls: int = 0
+    outcome: str = "none"
+    handler_ms: float = 0.0
+    slowest_ms: float = 0.0
+    start_ms: float = 0.0
+    prefix: tuple[Prefix, ...] = ()
+    starts: int = 0
+    trouble: str = ""
+
+
+class Known(Struct, frozen=True, kw_only=True):
+    """Everything that an answer may be about.
+
+    Attributes:
+        session: the open session.
+        entries: how many of its entries the model sees natively.
+        last: the last retrieval for it, or None.
+        facts: what the host says.
+        config: what counts now.
+        store: asks for the state of the store; may raise `StoreError`.
+    """
+
+    session: str
+    entries: int
+    last: Retrieval | None
+    facts: HostFacts
+    config: Config
+    store: Callable[[], StoreStatus]
+
+
+def tell(topic: str, known: Known) -> str:
+    """The answer to a topic.
+
+    Raises:
+        BadArgument: there is no such topic.
+        StoreError: the topic needs the store, which cannot be read.
+    """
+    lines = TOPICS.get(topic)
+    if lines is None:
+        raise BadArgument(f"there is no topic {topic}", f"choose one of {', '.join(TOPICS)}")
+    return "\n".join(lines(known))
+
+
+def _status(known: Known) -> Iterator[str]:
+    facts, last = known.facts, known.last
+    yield f"aforesaid {__version__}, {_plural(facts.calls, 'model call')}, the last one: {facts.outcome}"
+    yield f"session: {known.session}; the model sees {_plural(known.entries, 'entry', 'entries')} natively"
+    if last is None:
+        yield "nothing was asked yet"
+    else:
+        counts = last.diagnostics
+        yield (
+            f"last request: {last.status}, {_plural(len(last.hits), 'evidence message')} of {counts.candidate_count} "
+            f"candidates, {counts.selected_tokens:,} of {counts.max_tokens:,} tokens, {counts.duration_ms:.1f} ms"
+        )
+    yield "`/context retrieved` shows what was found, `/context health` whether all is well"
+
+
+def _retrieved(known: Known) -> Iterator[str]:
+    last = known.last
+    if last is None:
+        yield f"nothing was retrieved: {known.facts.outcome}"
+        return
+    counts = last.diagnostics
+    yield (
+        f"{last.status}: {_plural(len(last.hits), 'hit')} of {counts.candidate_count} candidates, "
+        f"{counts.selected_tokens:,} of {counts.max_tokens:,} tokens; {counts.duration_ms:.1f} ms to retrieve, "
+        f"{known.facts.handler_ms:.1f} ms in all"
+    )
+    yield (
+        f"left out: {counts.in_context_count} in the context, {counts.duplicate_count} duplicates, "
+        f"{counts.alternate_branch_candidates} of other branches, {counts.planner_excluded_count} by the plan, "
+        f"{counts.privacy_excluded_count} by the policy"
+    )
+    if counts.warnings:
+        yield f"warnings: {', '.join(counts.warnings)}"
+    if not counts.coverage.complete:
+        yield f"not everything could be searched: {', '.join(counts.coverage.reasons)}"
+    for number, hit in enumerate(last.hits, 1):
+        yield from _hit(number, hit)
+
+
+def _hit(number: int, hit: Evidence) -> Iterator[str]:
+    entry = hit.ranked.candidate.entry
+    date = f"{entry.timestamp[:10]} {entry.timestamp[11:19]} UTC" if entry.timestamp else "unknown date"
+    yield ""
+    yield (
+        f"{number}. {_shown(entry.id)}  {entry.role}  {date}  score {hit.ranked.score:.2f}  "
+        f"{_plural(hit.tokens, 'token')}  {hit.ranked.reason}"
+    )
+    text = _shown(hit.excerpt)
+    yield f"   {text[:_EXCERPT]}{'…' if len(text) > _EXCERPT else ''}"
+
+
+def _health(known: Known) -> Iterator[str]:
+    facts, store = known.facts, known.store()
+    yield f"service: version {__version__}, started {_plural(facts.starts, 'time')}"
+    if facts.trouble:
+        yield f"last trouble: {_shown(facts.trouble)}"
+    yield f"handler: {facts.handler_ms:.1f} ms for the last call, {facts.slowest_ms:.1f} ms for the slowest"
+    yield f"start of the session: held up for {facts.start_ms:.1f} ms"
+    if facts.prefix:
+        sent, native = (median(getattr(share, name) for share in facts.prefix) for name in ("sent", "native"))
+        yield (
+            f"prompt cache: the next request begins with {sent:.1%} of the one before (without aforesaid "
+            f"{native:.1%}), median of {_plural(len(facts.prefix), 'call')}"
+        )
+    access = "" if store.writable else " (read-only)"
+    yield f"store: {store.location}{access}, {_plural(store.sessions, 'session')}, {store.entries:,} entries"
+    yield f"damaged: {_plural(len(store.damaged), 'session')}" if store.damaged else "damaged: none"
+    for warning in known.config.warnings:
+        yield f"configuration: {_shown(warning)}"
+
+
+def _config(known: Known) -> Iterator[str]:
+    changed = [setting for setting in known.config.settings if setting.source != "default"]
+    yield "settings that are not the default:" if changed else "all settings are the default"
+    for setting in changed:
+        yield f"  {setting.key} = {_shown(str(setting.value))}  ({_shown(setting.source)})"
+
+
+TOPICS: Final[Mapping[str, Callable[[Known], Iterator[str]]]] = {
+    "status": _status,
+    "retrieved": _retrieved,
+    "health": _health,
+    "config": _config,
+}
+"""What can be asked, and who answers."""
+
+
+def _shown(text: str) -> str:
+    """A text on one line, without what a terminal would act on."""
+    return " ".join(text.translate(_HIDDEN).encode("utf-8", "backslashreplace").decode("utf-8").split())
+
+
+def _plural(number: int, one: str, many: str | None = None) -> str:
+    return f"{number:,} {one if number == 1 else many or one + 's'}"

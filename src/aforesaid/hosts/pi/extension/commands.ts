@@ -1,0 +1,56 @@
+// `/context …`: shows what the service says. Nothing of it reaches the model.
+
+import type { ExtensionCommandContext } from "@earendil-works/pi-coding-agent";
+import type { Bridge } from "./index.ts";
+import { ServiceError } from "./service.ts";
+
+const PATIENCE_MS = 10_000;
+const REBUILD_MS = 600_000;
+
+export async function answer(bridge: Bridge, words: string, ctx: ExtensionCommandContext): Promise<void> {
+  const topic = words.trim().split(/\s+/).join(" ") || "status";
+  try {
+    const show = { session: bridge.handle, topic, host: facts(bridge) };
+    if (topic === "settings") await settings(bridge, ctx);
+    else if (topic === "rebuild-index") say(ctx, (await ask(bridge, "session/show", show, REBUILD_MS)).text);
+    else say(ctx, (await ask(bridge, "session/show", show)).text);
+  } catch (error) {
+    const { message, hint } = error instanceof ServiceError ? error : new ServiceError("internal", String(error));
+    const lines = [`aforesaid: ${message}${hint ? `; ${hint}` : ""}`];
+    if (bridge.service.trouble && bridge.service.trouble !== message) lines.push(`service: ${bridge.service.trouble}`);
+    say(ctx, lines.join("\n"), "error");
+  }
+}
+
+function ask(bridge: Bridge, method: string, params: object, timeoutMs = PATIENCE_MS): Promise<any> {
+  return bridge.service.call(method, params, timeoutMs);
+}
+
+function facts({ facts: known, service }: Bridge): object {
+  return { ...known, pid: service.pid ?? null, starts: service.starts, ready: service.ready, trouble: service.trouble };
+}
+
+/** Choose an option, choose a value, and it counts. */
+async function settings(bridge: Bridge, ctx: ExtensionCommandContext): Promise<void> {
+  const { options } = await ask(bridge, "host/settings", {});
+  if (!ctx.hasUI) {
+    say(ctx, options.map((option: any) => `${option.key} = ${JSON.stringify(option.value)}`).join("\n"));
+    return;
+  }
+  const line = (option: any) => `${option.key} = ${JSON.stringify(option.value)}`;
+  const chosen = await ctx.ui.select("aforesaid: which setting?", options.map(line));
+  const option = options.find((known: any) => line(known) === chosen);
+  if (!option) return;
+  const value = option.choices
+    ? await ctx.ui.select(`${option.key}: ${option.meaning}`, option.choices)
+    : await ctx.ui.input(`${option.key}: ${option.meaning} (${option.allowed})`, JSON.stringify(option.value));
+  if (value === undefined || value === "") return;
+  const set = await ask(bridge, "config", { action: "set", key: option.key, value });
+  bridge.service.adopt(await ask(bridge, "initialize", { protocol: 1 }));
+  say(ctx, `${option.key} is ${JSON.stringify(set.values[0].value)} (${set.values[0].source})`);
+}
+
+function say(ctx: ExtensionCommandContext, text: string, kind: "info" | "error" = "info"): void {
+  if (ctx.hasUI) ctx.ui.notify(text, kind);
+  else process.stdout.write(`${text}\n`); // Pi keeps standard output for the answer of the model and sends this to standard error
+}

@@ -1,0 +1,299 @@
+// Floor 8, Pi's end: asks the service before each model call and inserts what it says. Everything else is in Python.
+//
+// Whatever fails here, Pi's own list goes out unchanged: handlers return nothing then. Loaded by the file that
+// `aforesaid install pi` writes, which knows the interpreter.
+
+import type { ExtensionAPI, ExtensionContext } from "@earendil-works/pi-coding-agent";
+import { answer } from "./commands.ts";
+import { findRequest, matches, Prefix, Run, see, type Selection, weave } from "./run.ts";
+import { type Launch, Service, ServiceError } from "./service.ts";
+
+/** What the last model call was like; shown by `/context`. */
+export interface Facts {
+  calls: number;
+  outcome: string;
+  handlerMs: number;
+  slowestMs: number;
+  startMs: number;
+  /** Shares of the previous request that the next one began with: as sent, and as Pi alone would have sent it. */
+  prefix: { sent: number; native: number }[];
+}
+
+interface Claim {
+  session: unknown;
+  service?: Service;
+}
+
+/** One copy of the extension works for a session; others see its claim and stay silent. */
+const CLAIM = Symbol.for("aforesaid.pi");
+const KEPT_SHARES = 64;
+
+export class Bridge {
+  readonly facts: Facts = { calls: 0, outcome: "none", handlerMs: 0, slowestMs: 0, startMs: 0, prefix: [] };
+  readonly handle: string;
+  private run = new Run();
+  private readonly file: string | undefined;
+  private known: string[] = [];
+  /** Lines of a session without a file that the service has been told. */
+  private lines = 0;
+  private firstCall = true;
+  private followUps = new Set<string>();
+  /** Since the last call that went well; further trouble is then no news. */
+  private inTrouble = false;
+  private told = new Set<string>();
+  private sent = new Prefix();
+  private native = new Prefix();
+
+  constructor(
+    readonly service: Service,
+    readonly ctx: ExtensionContext,
+  ) {
+    const { sessionManager } = ctx;
+    this.file = sessionManager.getSessionFile();
+    this.handle = this.file ?? `memory:${sessionManager.getSessionId()}`;
+  }
+
+  open(): void {
+    const { sessionManager, cwd } = this.ctx;
+    const params = {
+      host: "pi",
+      sessionId: sessionManager.getSessionId(),
+      file: this.file ?? null,
+      cwd,
+      trusted: this.ctx.isProjectTrusted(),
+    };
+    this.service.open(params, () => {
+      this.known = [];
+      this.lines = 0;
+    });
+  }
+
+  /** A message that waits for the end of the answer is a request of its own, although Pi's run goes on. */
+  queueFollowUp(text: string): void {
+    this.followUps.add(text);
+  }
+
+  beginRun(): void {
+    this.run = new Run();
+  }
+
+  async carry(messages: any[], ctx: ExtensionContext): Promise<any[] | undefined> {
+    const seen = see(ctx.sessionManager.buildSessionProjection());
+    if (!matches(seen, messages)) return this.leave("another-extension");
+    const request = findRequest(seen);
+    if (request < 0) return this.leave("no-request");
+    if (this.followUps.delete(textOf(messages[request]))) this.beginRun();
+    const decision = this.run.decide(seen);
+    if (decision.kind === "leave") return this.leave(decision.reason);
+    let selection: Selection;
+    if (decision.kind === "reuse") {
+      selection = decision.selection;
+      this.facts.outcome = selection.messages.length ? "frozen" : "frozen-native";
+    } else {
+      selection = await this.ask(seen.items.map((item) => item.id), seen.items[request].id, ctx);
+      this.run.freeze(seen, request, selection);
+    }
+    const woven = weave(seen, messages, selection);
+    this.measure(seen.items.map((item) => item.key), messages, woven);
+    return woven === messages ? undefined : woven;
+  }
+
+  /** What the service says of a call; nothing to add if it fails or takes too long. */
+  private async ask(ids: string[], request: string, ctx: ExtensionContext): Promise<Selection> {
+    const nothing: Selection = { messages: [], omitted: [] };
+    const patient = this.firstCall && !this.service.ready;
+    this.firstCall = false;
+    try {
+      const told = await within(this.service, patient, (timeoutMs) => this.context(ids, request, ctx, timeoutMs));
+      const selection = checked(told);
+      this.facts.outcome = told.reason || told.status;
+      if (told.failed) throw new ServiceError(told.reason, `aforesaid failed: ${told.reason}`, "see `/context health`");
+      this.inTrouble = false;
+      return selection;
+    } catch (error) {
+      this.known = [];
+      this.lines = 0;
+      const { code, message, hint } = error instanceof ServiceError ? error : new ServiceError("internal", String(error));
+      this.facts.outcome = code;
+      if (!this.inTrouble) this.tell(code, `aforesaid: nothing was added to the model call: ${message}${hint ? `; ${hint}` : ""}`);
+      this.inTrouble = true;
+      return nothing;
+    }
+  }
+
+  private context(ids: string[], request: string, ctx: ExtensionContext, timeoutMs: number): Promise<any> {
+    const differs = this.known.findIndex((id, at) => ids[at] !== id);
+    const keep = Math.min(differs < 0 ? this.known.length : differs, ids.length);
+    const { model } = ctx;
+    this.append(ctx);
+    const params = {
+      session: this.handle,
+      leaf: ctx.sessionManager.getLeafId(),
+      request,
+      entries: { keep, add: ids.slice(keep) },
+      model: model
+        ? { provider: model.provider, id: model.id, contextWindow: model.contextWindow, maxTokens: model.maxTokens }
+        : null,
+    };
+    this.known = ids;
+    return this.service.call("session/context", params, timeoutMs);
+  }
+
+  settle(): void {
+    if (this.file) this.service.notify("session/append", { session: this.handle });
+  }
+
+  /** Tells the service what it cannot read from a file; where there is one, that it has grown. */
+  append(ctx: ExtensionContext): void {
+    if (this.file) return;
+    const rows: any[] = [ctx.sessionManager.getHeader(), ...ctx.sessionManager.getEntries()];
+    const add = rows.slice(this.lines).map(withoutImages);
+    this.service.notify("session/append", { session: this.handle, keep: this.lines, add });
+    this.lines = rows.length;
+  }
+
+  /** Says a kind of trouble once a session. */
+  tell(kind: string, text: string): void {
+    if (this.told.has(kind)) return;
+    this.told.add(kind);
+    if (this.ctx.hasUI) this.ctx.ui.notify(text, "warning");
+    else process.stderr.write(`${text}\n`);
+  }
+
+  private leave(reason: string): undefined {
+    this.facts.outcome = reason;
+    return undefined;
+  }
+
+  private measure(keys: string[], messages: any[], woven: any[]): void {
+    const size = (message: any) => JSON.stringify(message).length;
+    const own = new Map(messages.map((message, at) => [message, keys[at]]));
+    const key = (message: any) => own.get(message) ?? `+${message.content[0].text}`;
+    const sent = this.sent.share(woven.map(key), (at) => size(woven[at]));
+    const native = this.native.share(keys, (at) => size(messages[at]));
+    if (sent === undefined || native === undefined) return;
+    this.facts.prefix.push({ sent, native });
+    if (this.facts.prefix.length > KEPT_SHARES) this.facts.prefix.shift();
+  }
+}
+
+/** What the service selected, if that is what it said. */
+function checked(told: any): Selection {
+  const { messages, omitted = [] } = told ?? {};
+  const isText = (value: unknown) => typeof value === "string";
+  const sound =
+    Array.isArray(messages) &&
+    Array.isArray(omitted) &&
+    messages.every((added) => isText(added?.content) && isText(added?.before)) &&
+    omitted.every(isText);
+  if (!sound) throw new ServiceError("bad-answer", "the service gave an answer of another version", "restart Pi");
+  return { messages, omitted };
+}
+
+function textOf({ content }: any): string {
+  return typeof content === "string" ? content : (content ?? []).map((block: any) => block.text ?? "").join("");
+}
+
+/** A row without the bytes of its images, which are never searched. */
+function withoutImages(row: unknown): unknown {
+  const longest = 4_096;
+  return JSON.parse(
+    JSON.stringify(row, (name, value) => (name === "data" && typeof value === "string" && value.length > longest ? "" : value)),
+  );
+}
+
+/** A call within the time that a host may wait; the settings that set it may come while the first call waits. */
+async function within(service: Service, patient: boolean, call: (timeoutMs: number) => Promise<any>): Promise<any> {
+  if (!patient) return call(service.settings.timeoutMs);
+  const began = Date.now();
+  const longest = 10_000;
+  let timer: NodeJS.Timeout | undefined;
+  let release = () => {};
+  const late = new Promise<never>((_, reject) => {
+    const arm = () => {
+      clearTimeout(timer);
+      const { firstCallTimeoutMs } = service.settings;
+      const expire = () => reject(new ServiceError("timeout", `no answer within ${firstCallTimeoutMs} ms`));
+      timer = setTimeout(expire, Math.max(0, began + firstCallTimeoutMs - Date.now()));
+    };
+    release = service.onSettings(arm);
+    arm();
+  });
+  try {
+    const called = call(longest);
+    called.catch(() => {});
+    return await Promise.race([called, late]);
+  } finally {
+    release();
+    clearTimeout(timer);
+  }
+}
+
+export default function aforesaid(pi: ExtensionAPI, launch: Launch): void {
+  let bridge: Bridge | undefined;
+  const holder = globalThis as any;
+
+  pi.on("session_start", (_event, ctx) => {
+    const began = performance.now();
+    const claim: Claim | undefined = holder[CLAIM];
+    if (claim && claim.session === ctx.sessionManager) return;
+    const service = claim?.service ?? new Service(launch);
+    holder[CLAIM] = { session: ctx.sessionManager, service } satisfies Claim;
+    bridge = new Bridge(service, ctx);
+    bridge.open();
+    const owner = bridge;
+    pi.registerCommand("context", {
+      description: "What aforesaid added to the last model call, what not, and why",
+      getArgumentCompletions: (typed) => completions(typed),
+      handler: (words, command) => answer(owner, words, command),
+    });
+    bridge.facts.startMs = performance.now() - began;
+  });
+
+  pi.on("input", (event) => {
+    if (event.streamingBehavior === "followUp") bridge?.queueFollowUp(event.text);
+  });
+
+  pi.on("before_agent_start", () => bridge?.beginRun());
+
+  pi.on("context", async (event, ctx) => {
+    if (!bridge) return;
+    const began = performance.now();
+    try {
+      const messages = await bridge.carry(event.messages, ctx);
+      return messages && { messages };
+    } catch (error) {
+      bridge.facts.outcome = "internal";
+      bridge.tell("internal", `aforesaid: nothing was added to the model call: ${error}`);
+    } finally {
+      const { facts } = bridge;
+      facts.calls += 1;
+      facts.handlerMs = performance.now() - began;
+      facts.slowestMs = Math.max(facts.slowestMs, facts.handlerMs);
+    }
+  });
+
+  pi.on("agent_settled", () => {
+    // What was said is brought in while nobody waits.
+    bridge?.settle();
+  });
+
+  pi.on("session_shutdown", (event) => {
+    if (!bridge) return;
+    const { service, handle } = bridge;
+    const keep = event.reason !== "quit" && event.reason !== "reload";
+    if (keep) service.notify("session/close", { session: handle });
+    if (!keep) service.stop();
+    holder[CLAIM] = keep ? ({ session: undefined, service } satisfies Claim) : undefined;
+    bridge = undefined;
+  });
+}
+
+const TOPICS = [
+  ...["status", "retrieved", "health", "rebuild-index", "config", "settings"],
+];
+
+function completions(typed: string): { value: string; label: string }[] | null {
+  const found = TOPICS.filter((topic) => topic.startsWith(typed.trimStart())).map((topic) => ({ value: topic, label: topic }));
+  return found.length ? found : null;
+}

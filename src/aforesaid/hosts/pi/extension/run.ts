@@ -1,0 +1,119 @@
+// What one agent run adds to its model calls. Pure: takes what Pi sees and gives the list that goes out.
+//
+// The first call of a run is asked about; from then on its additions are frozen, so that tool steps, retries and
+// steering messages see the same bytes. A compaction ends that, any other change of what stands before ends injection.
+
+export interface Item {
+  id: string;
+  /** Changes when the message of an entry does. */
+  key: string;
+  /** Whether this is a real message of the user. */
+  request: boolean;
+  role: string;
+}
+
+export interface Seen {
+  items: Item[];
+  /** The compaction whose summary stands at the head of the list. */
+  compaction: string | undefined;
+}
+
+export interface Added {
+  content: string;
+  before: string;
+}
+
+export interface Selection {
+  messages: Added[];
+  omitted: string[];
+}
+
+/** The messages of Pi's projection, each with the entry that it stands for; `session` messages carry no ids. */
+export function see(projection: { entries: any[] }): Seen {
+  const edits = new Map<string, string>();
+  for (const { sourceEntry } of projection.entries) {
+    if (sourceEntry.type === "context_edit") edits.set(sourceEntry.targetId, sourceEntry.id);
+  }
+  const items: Item[] = [];
+  for (const { sourceEntry, messages } of projection.entries) {
+    const { id, type } = sourceEntry;
+    for (const { role } of messages) {
+      if (role === "system") continue;
+      items.push({ id, key: edits.has(id) ? `${id}@${edits.get(id)}` : id, request: type === "message" && role === "user", role });
+    }
+  }
+  const first = projection.entries[0]?.sourceEntry;
+  return { items, compaction: first?.type === "compaction" ? first.id : undefined };
+}
+
+/** Whether Pi's list is the projection: an extension that ran before may have changed it. */
+export function matches(seen: Seen, messages: any[]): boolean {
+  return messages.length === seen.items.length && messages.every((message, at) => message.role === seen.items[at].role);
+}
+
+export function findRequest(seen: Seen): number {
+  return seen.items.findLastIndex((item) => item.request);
+}
+
+export type Decision = { kind: "ask" } | { kind: "reuse"; selection: Selection } | { kind: "leave"; reason: string };
+
+export class Run {
+  private boundary: string[] | undefined;
+  private compaction: string | undefined;
+  private selection: Selection = { messages: [], omitted: [] };
+  private stopped = false;
+
+  /** What to do about a call of this run. */
+  decide(seen: Seen): Decision {
+    if (this.stopped) return { kind: "leave", reason: "history-rewritten" };
+    if (!this.boundary) return { kind: "ask" };
+    if (this.boundary.every((key, at) => seen.items[at]?.key === key)) {
+      return { kind: "reuse", selection: this.selection };
+    }
+    if (seen.compaction !== this.compaction) return { kind: "ask" };
+    this.stopped = true;
+    return { kind: "leave", reason: "history-rewritten" };
+  }
+
+  /** Freezes the additions to the list up to and including its request. */
+  freeze(seen: Seen, request: number, selection: Selection): void {
+    this.boundary = seen.items.slice(0, request + 1).map((item) => item.key);
+    this.compaction = seen.compaction;
+    this.selection = selection;
+  }
+}
+
+/** Pi's list with the additions before their entries and without what is left out. */
+export function weave(seen: Seen, messages: any[], selection: Selection): any[] {
+  if (selection.messages.length === 0 && selection.omitted.length === 0) return messages;
+  const before = new Map<string, Added[]>();
+  for (const added of selection.messages) before.set(added.before, [...(before.get(added.before) ?? []), added]);
+  const omitted = new Set(selection.omitted);
+  const woven: any[] = [];
+  seen.items.forEach((item, at) => {
+    for (const { content } of before.get(item.id) ?? []) {
+      woven.push({ role: "user", content: [{ type: "text", text: content }], timestamp: messages[at].timestamp ?? 0 });
+    }
+    before.delete(item.id);
+    if (!omitted.has(item.id)) woven.push(messages[at]);
+  });
+  return woven;
+}
+
+/** How much of the previous list, in characters of its JSON, is the beginning of the next one. */
+export class Prefix {
+  private previous: string[] = [];
+  private sizes = new Map<string, number>();
+
+  share(keys: string[], size: (at: number) => number): number | undefined {
+    keys.forEach((key, at) => {
+      if (!this.sizes.has(key)) this.sizes.set(key, size(at));
+    });
+    const weigh = (from: string[]) => from.reduce((sum, key) => sum + (this.sizes.get(key) ?? 0), 0);
+    const differs = this.previous.findIndex((key, at) => keys[at] !== key);
+    const same = differs < 0 ? this.previous : this.previous.slice(0, differs);
+    const whole = weigh(this.previous);
+    this.previous = keys;
+    return whole ? weigh(same) / whole : undefined;
+  }
+}

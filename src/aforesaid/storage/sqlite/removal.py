@@ -1,0 +1,41 @@
+"""Which files a whole store is: those that this package makes in its folder, and nothing that somebody else put there.
+
+The engine hands it to `cli/uninstall`, which deletes them when a user wants nothing to stay.
+"""
+
+from __future__ import annotations
+
+import os
+
+from aforesaid.storage.sqlite.connection import COMPANIONS, SUFFIX
+from aforesaid.storage.sqlite.store import DAMAGED
+
+_KEY_LENGTH = 32
+_OWN = ("catalogue", "forgotten", "manifests")
+"""Databases beside those of the sessions."""
+
+
+def store_files(folder: str) -> tuple[str, ...]:
+    """The files of a store, and then the folders that are empty without them."""
+    sessions = os.path.join(folder, "sessions")
+    own = {base + SUFFIX + companion for base in _OWN for companion in ("", *COMPANIONS)} | {"lock", "secret"}
+    files = [os.path.join(sessions, name) for name in _names(sessions) if _is_session(name)]
+    files += [os.path.join(folder, name) for name in _names(folder) if name in own]
+    for parent in (sessions, folder):
+        if os.path.isdir(parent) and {os.path.join(parent, name) for name in _names(parent)} <= set(files):
+            files.append(parent)
+    return tuple(files)
+
+
+def _is_session(name: str) -> bool:
+    """Whether a name is a session's file, one of its companions, or its mark."""
+    key, rest = name[:_KEY_LENGTH], name[_KEY_LENGTH:]
+    ours = rest == DAMAGED or rest in {SUFFIX + companion for companion in ("", *COMPANIONS)}
+    return ours and all(digit in "0123456789abcdef" for digit in key)
+
+
+def _names(folder: str) -> list[str]:
+    try:
+        return sorted(os.listdir(folder))
+    except OSError:
+        return []

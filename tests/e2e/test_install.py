@@ -1,0 +1,104 @@
+"""`aforesaid install` and `uninstall` as users run them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from tests import pi
+from tests.e2e.test_cli import Desk, make_desk
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@pytest.fixture
+def desk(tmp_path: Path) -> Desk:
+    made = make_desk(tmp_path)
+    made.environment["PI_CODING_AGENT_DIR"] = str(tmp_path / "agent")
+    return made
+
+
+def test_install_writes_one_file_and_uninstall_takes_it_back(desk: Desk) -> None:
+    file = desk.folder / "agent" / "extensions" / "aforesaid.ts"
+    dry = desk.json("installation", "install", "pi", "--dry-run")
+    assert not file.exists()
+    assert (dry["action"], dry["host"], dry["dryRun"]) == ("install", "pi", True)
+    done = desk.json("installation", "install", "pi")
+    assert done["changes"] == dry["changes"]
+    assert file.read_text() == done["changes"][-1]["content"]
+    assert desk.json("installation", "install", "pi")["changes"] == []
+    gone = desk.json("installation", "uninstall", "pi", "--dry-run")
+    assert file.exists()
+    assert desk.json("installation", "uninstall", "pi")["changes"] == gone["changes"]
+    assert not (desk.folder / "agent").exists()
+    assert desk.json("installation", "uninstall", "pi")["changes"] == []
+
+
+def test_a_dry_run_shows_the_whole_file(desk: Desk) -> None:
+    shown = desk.run("install", "pi", "--dry-run").out
+    content = desk.json("installation", "install", "pi")["changes"][-1]["content"]
+    assert [line[4:] for line in shown.splitlines() if line.startswith("  | ")] == content.splitlines()
+    assert "would write" in shown
+    assert "Nothing to change." in desk.run("install", "pi").out
+    assert "deleted" in desk.run("uninstall", "pi").out
+
+
+def test_global_options_are_kept_for_the_service(desk: Desk) -> None:
+    (desk.folder / "c.json").write_text("{}")
+    done = desk.json(
+        "installation", "install", "pi", "--store", "mine", "--config", "c.json", "--set", "retrieval.maxResults=5"
+    )
+    content = done["changes"][-1]["content"]
+    for kept in (str(desk.folder / "mine"), str(desk.folder / "c.json"), '"--set", "retrieval.maxResults=5"'):
+        assert kept in content
+
+
+def test_wrong_arguments_are_refused_before_anything_is_written(desk: Desk) -> None:
+    assert desk.refused("install", "emacs") == ("bad-argument", 2)
+    assert desk.refused("install") == ("bad-argument", 2)
+    assert desk.refused("uninstall", "emacs") == ("bad-argument", 2)
+    assert desk.refused("install", "pi", "--set", "retrieval.maxResults=0") == ("config-invalid", 2)
+    assert not (desk.folder / "agent").exists()
+
+
+def test_a_file_of_somebody_else_is_an_operational_failure(desk: Desk) -> None:
+    file = desk.folder / "agent" / "extensions" / "aforesaid.ts"
+    file.parent.mkdir(parents=True)
+    file.write_text("mine")
+    assert desk.refused("install", "pi") == ("operation-failed", 1)
+    assert desk.refused("uninstall", "pi") == ("operation-failed", 1)
+    assert file.read_text() == "mine"
+
+
+def test_purge_removes_the_store_and_the_configuration_and_nothing_else(desk: Desk) -> None:
+    transcript = pi.write(desk.folder / "s.jsonl", [pi.header(), *pi.conversation(["walnut", "noted"])])
+    desk.run("index", str(transcript))
+    desk.run("config", "set", "retrieval.maxResults", "5")
+    desk.run("install", "pi")
+    planned = desk.json("installation", "uninstall", "pi", "--purge", "--dry-run")
+    assert desk.json("sessions", "sessions")["sessions"]
+    done = desk.json("installation", "uninstall", "pi", "--purge")
+    assert done["changes"] == planned["changes"]
+    assert not desk.store.exists()
+    assert not (desk.folder / "config" / "aforesaid").exists()
+    assert transcript.exists()
+    assert desk.json("installation", "uninstall", "pi", "--purge")["changes"] == []
+
+
+def test_purge_leaves_what_somebody_else_put_into_the_folders(desk: Desk) -> None:
+    transcript = pi.write(desk.folder / "s.jsonl", [pi.header(), *pi.conversation(["walnut", "noted"])])
+    desk.run("index", str(transcript))
+    desk.run("config", "set", "retrieval.maxResults", "5")
+    others = [
+        desk.store / "mine.txt",
+        desk.store / "sessions" / "mine.db",
+        desk.store / "sessions" / ("z" * 32 + ".db"),
+        desk.folder / "config" / "aforesaid" / "mine.json",
+    ]
+    for other in others:
+        other.write_text("mine")
+    desk.run("uninstall", "pi", "--purge")
+    assert all(other.read_text() == "mine" for other in others)
+    left = [path for path in (*desk.store.rglob("*"), *(desk.folder / "config").rglob("*")) if path.is_file()]
+    assert sorted(left) == sorted(others)
