@@ -179,6 +179,7 @@ class Checkpoint(Struct, frozen=True, kw_only=True):
         line: number of lines consumed.
         head: digest of the first bytes of the file (at most 4,096, never beyond `offset`).
         tail: digest of the last bytes before `offset` (at most 4,096).
+        crc: CRC-32 of all bytes before `offset`; -1 where it is not known.
         size: size of the file when it was read.
         mtime_ns: its modification time then.
         inode: its inode number; 0 where the system has none.
@@ -193,6 +194,7 @@ class Checkpoint(Struct, frozen=True, kw_only=True):
     line: int = 0
     head: bytes = b""
     tail: bytes = b""
+    crc: int = -1
     size: int = 0
     mtime_ns: int = 0
     inode: int = 0

@@ -181,6 +181,13 @@ class SessionWriter(Protocol):
         """Those of the ids that the session already has, entries appended in this transaction included."""
         ...
 
+    def lines(self, ids: Sequence[str]) -> tuple[bytes | None, ...]:
+        """The SHA-256 of each entry's line (`Source.sha256`), None where the session has no such entry.
+
+        Parallel to `ids`; entries appended in this transaction are included.
+        """
+        ...
+
     def append(self, entries: Sequence[Entry]) -> None:
         """Adds entries in file order.
 

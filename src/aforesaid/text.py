@@ -12,6 +12,7 @@ changes the text that users see: offsets always lead back to the original.
 
 from __future__ import annotations
 
+import codecs
 import re
 import unicodedata
 from functools import lru_cache
@@ -44,7 +45,6 @@ _CASES: Final = bytes(
     65 if 65 <= byte <= 90 else 97 if byte >= 128 or chr(byte).isalnum() else 32 for byte in range(256)
 )
 """Bytes of UTF-8 as `A` for capitals of ASCII, `a` for what else may stand in a word, and blanks."""
-_NOT_ASCII: Final = "([^\\x00-\\x7f]+)"
 
 
 def _fold_character(character: str) -> str:
@@ -95,12 +95,31 @@ _FOLD = _FoldTable()
 _FEED = _FeedTable()
 
 
-def _translate(text: str, table: dict[int, str]) -> str:
-    """`text.translate(table)`, much faster where most of the text is ASCII, which both tables only lower."""
-    pieces = re.split(_NOT_ASCII, text)
-    pieces[::2] = [piece.lower() for piece in pieces[::2]]
-    pieces[1::2] = [piece.translate(table) for piece in pieces[1::2]]
-    return "".join(pieces)
+def _register(name: str, table: dict[int, str]) -> None:
+    """Makes a table an error handler of codecs: `text.encode("ascii", name)` puts what it makes of a character."""
+
+    def handle(error: UnicodeError) -> tuple[bytes, int]:
+        if not isinstance(error, UnicodeEncodeError):  # nobody decodes with it
+            raise error
+        start, end = error.start, error.end
+        return error.object[start:end].translate(table).encode("utf-8", "surrogatepass"), end
+
+    codecs.register_error(name, handle)
+
+
+_FOLDING: Final = "aforesaid.fold"
+_FEEDING: Final = "aforesaid.feed"
+_register(_FOLDING, _FOLD)
+_register(_FEEDING, _FEED)
+
+
+def _translate(text: str, handler: str) -> bytes:
+    """UTF-8 of a text whose characters beyond ASCII went through a table; capitals of ASCII stay.
+
+    Most characters of most texts are ASCII, which `str.translate` takes one by one through the dictionary all the same,
+    and splitting a text around the others costs half as much again. The encoder copies them and asks for the others.
+    """
+    return text.encode("ascii", handler)
 
 
 def is_word(character: str) -> bool:
@@ -151,7 +170,8 @@ def fold(text: str) -> str:
     """The lookup form: case, accents and compatibility forms folded. Its length may differ from the text's."""
     if text.isascii():
         return text.lower()
-    return _translate(compose(text)[0], _FOLD)
+    # The lower case of bytes is that of ASCII alone; the table has seen to the rest.
+    return _translate(compose(text)[0], _FOLDING).lower().decode("utf-8", "surrogatepass")
 
 
 def fold_with_offsets(text: str) -> tuple[str, list[int] | None]:
@@ -163,7 +183,7 @@ def fold_with_offsets(text: str) -> tuple[str, list[int] | None]:
     if text.isascii():
         return text.lower(), None
     composed, offsets = compose(text)
-    folded = _translate(composed, _FOLD)
+    folded = _translate(composed, _FOLDING).lower().decode("utf-8", "surrogatepass")
     if (
         offsets is None
         and len(folded) == len(composed)
@@ -191,13 +211,24 @@ def feed(text: str) -> tuple[str, str]:
     ASCII text is the text itself. Parts are listed once each; snake_case, paths, dots and hyphens need none: their
     separators already separate tokens.
     """
-    if text.isascii():
-        body = text
-    else:
-        body = _translate(compose(text)[0], _FEED)
-        if not body.isascii():
-            body = re.sub(_RUN, _pairs, body)
+    body = text if text.isascii() else _cut(compose(text)[0])
     return body, " ".join(_camel_parts(text))
+
+
+def feed_and_digest(text: str) -> tuple[str, str, bytes]:
+    """`feed(text)` and `digest(text)` at once: what a store asks of every text that it indexes."""
+    if text.isascii():
+        body, data = text, text.encode()
+    else:
+        composed = compose(text)[0]
+        body, data = _cut(composed), _translate(composed, _FOLDING)
+    return body, " ".join(_camel_parts(text)), _digest(data)
+
+
+def _cut(composed: str) -> str:
+    """The body of a text that is not all ASCII."""
+    body = _translate(composed, _FEEDING).decode("utf-8", "surrogatepass")
+    return body if body.isascii() else re.sub(_RUN, _pairs, body)
 
 
 def _camel_parts(text: str) -> dict[str, None]:
@@ -212,7 +243,11 @@ def _camel_parts(text: str) -> dict[str, None]:
 def _parts_of(name: str) -> dict[str, None]:
     """The folded parts of a word; none if it has no humps."""
     pieces = re.split(_HUMP, name) if len(name) <= _LONGEST_HUMPED else ()
-    return dict.fromkeys(part for piece in pieces for part in tokens(piece)) if len(pieces) > 1 else {}
+    if len(pieces) <= 1:
+        return {}
+    if name.isascii():  # letters and digits only
+        return dict.fromkeys([piece.lower() for piece in pieces])
+    return dict.fromkeys(part for piece in pieces for part in tokens(piece))
 
 
 def _humped(text: str) -> dict[str, None]:
@@ -264,7 +299,7 @@ def words(text: str) -> tuple[str, ...]:
     """The folded words of a text in order; runs of unspaced scripts are words of their own."""
     if text.isascii():
         return tuple(re.findall(_FOLDED_WORD, text.lower()))
-    body = _translate(compose(text)[0], _FEED)
+    body = _translate(compose(text)[0], _FEEDING).lower().decode("utf-8", "surrogatepass")
     return tuple(re.findall(_FOLDED_WORD, re.sub(_RUN, lambda run: f" {run.group()} ", body)))
 
 
@@ -275,14 +310,22 @@ def normalise(text: str) -> str:
 
 def digest(text: str) -> bytes:
     """16 bytes that are equal for texts that are equal once normalised (BLAKE2b)."""
-    if text.isascii():
-        # The same as below, without cutting the text into words: indexing does this to every text.
-        data = text.lower().encode().translate(_ASCII_BLANKS).strip(b" ")
-        while b"  " in data:
-            data = data.replace(b"  ", b" ")
-    else:
-        data = normalise(text).encode("utf-8", "surrogatepass")
-    return blake2b(data, digest_size=16).digest()
+    return _digest(text.encode() if text.isascii() else _translate(compose(text)[0], _FOLDING))
 
 
-_ASCII_BLANKS: Final = bytes(32 if byte < 128 and chr(byte).isspace() else byte for byte in range(256))
+def _digest(data: bytes) -> bytes:
+    """The digest of a text, given as UTF-8 whose characters beyond ASCII are folded: that of `normalise`."""
+    data = data.translate(_LOWER_AND_BLANK)
+    if not data.isascii() and any(blank in data for blank in _FOREIGN_BLANKS):
+        data = re.sub(_ANY_FOREIGN_BLANK, b" ", data)
+    # Cutting at double blanks makes few pieces where cutting into words would make many.
+    pieces = [kept for piece in data.split(b"  ") if (kept := piece.strip(b" "))]
+    return blake2b(b" ".join(pieces), digest_size=16).digest()
+
+
+_LOWER_AND_BLANK: Final = bytes(
+    32 if byte < 128 and chr(byte).isspace() else byte + 32 if 65 <= byte <= 90 else byte for byte in range(256)
+)
+_FOREIGN_BLANKS: Final = tuple(c.encode() for c in "\u0085\u1680\u2028\u2029")
+"""Blanks of `str.split` that folding leaves as they are."""
+_ANY_FOREIGN_BLANK: Final = b"|".join(_FOREIGN_BLANKS)

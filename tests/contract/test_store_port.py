@@ -118,6 +118,14 @@ def test_whatever_a_session_says_of_itself_comes_back(store: StorePort) -> None:
     assert store.by_id("\udfff") == (saved,)
 
 
+def test_a_writer_tells_the_lines_of_entries_from_before_and_from_its_own_transaction(store: StorePort) -> None:
+    first, second = chain("one", "two")
+    put(store, [first])
+    with store.write(FILE) as writer:
+        writer.append([second])
+        assert writer.lines(["e2", "nothing", "e1"]) == (second.source.sha256, None, first.source.sha256)
+
+
 def test_sessions_are_listed_newest_first_and_then_by_file(store: StorePort) -> None:
     at = "2026-11-30T00:00:0{}.000Z".format
     put(store, [entry("a", timestamp=at(1))], "/2")

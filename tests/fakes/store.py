@@ -152,6 +152,10 @@ class FakeWriter:
     def known(self, ids: Sequence[str]) -> frozenset[str]:
         return frozenset(ids) & {entry.id for entry in self._entries}
 
+    def lines(self, ids: Sequence[str]) -> tuple[bytes | None, ...]:
+        found = {entry.id: entry.source.sha256 for entry in self._entries}
+        return tuple(found.get(id_) for id_ in ids)
+
     def append(self, entries: Sequence[Entry]) -> None:
         self._entries += self._forgetting.struck(self._key, entries)
         if entries:

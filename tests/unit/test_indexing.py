@@ -235,11 +235,52 @@ def test_an_identical_copy_that_grew_is_an_append(store: StorePort, file: Path) 
     assert (report.status, report.added, report.removed) == ("updated", 1, 0)
 
 
-def test_a_lost_line_outside_the_samples_cannot_be_proven_and_is_read_again(store: StorePort, file: Path) -> None:
+def test_a_touched_file_with_a_lost_line_is_no_rewrite_either(store: StorePort, file: Path) -> None:
     lines = long_lines()
     lines[200] = "!"
     write(file, *lines)
     run(store, file)
+    later(file)
+    assert run(store, file).status == "unchanged"
+    lines[200] = "\t"
+    write(file, *lines)
+    later(file)
+    assert run(store, file).status == "rebuilt"
+
+
+def test_a_thorough_sync_notices_an_edit_of_the_same_length_in_a_file_that_also_grew(
+    store: StorePort, file: Path
+) -> None:
+    lines = long_lines()
+    write(file, *lines)
+    run(store, file)
+    append(file, "x\te399\tone more")
+    assert run(store, file).status == "updated"  # so that the proof goes on over several syncs
+    lines[200] = lines[200].replace("word00199", "wort00199")
+    write(file, *lines, "x\te399\tone more", "y\tx\tanother")
+    (report,) = sync_all(store, [(READER, str(file))]).sessions
+    assert (report.status, report.added, report.removed) == ("rebuilt", 402, 401)
+    session = report.session
+    assert session is not None
+    with store.read(session.key) as snapshot:
+        assert snapshot.count_terms(["wort00199"], ((1, 402),)) == 1
+
+
+def test_a_thorough_sync_of_a_file_that_only_grew_reads_only_what_is_new(store: StorePort, file: Path) -> None:
+    write(file, *long_lines())
+    run(store, file)
+    for number in range(3):
+        append(file, f"x{number}\te399\tone more")
+        (report,) = sync_all(store, [(READER, str(file))]).sessions
+        assert (report.status, report.added, report.removed) == ("updated", 1, 0)
+
+
+def test_a_checkpoint_without_a_checksum_proves_nothing(store: StorePort, file: Path) -> None:
+    write(file, *long_lines())
+    known = run(store, file).session
+    assert known is not None
+    with store.write(str(file)) as writer:
+        writer.commit(replace(known, checkpoint=replace(known.checkpoint, crc=-1)))
     later(file)
     assert run(store, file).status == "rebuilt"
 
@@ -282,6 +323,21 @@ def test_of_a_double_id_the_first_counts_and_the_last_line_is_still_the_leaf(sto
     append(file, "a\t-\tone")
     assert run(store, file).status == "updated"
     assert path_to(store, file) == ["a"]
+
+
+@pytest.mark.parametrize("batch", [1000, 2])
+def test_a_double_id_loses_something_only_if_its_line_says_something_else(
+    store: StorePort, file: Path, batch: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(intake, "BATCH_ENTRIES", batch)
+    write(file, "#s\t", "a\t-\tone", "b\ta\ttwo", "a\t-\tone", "b\ta\tsomething else")
+    first = run(store, file).flaws
+    assert [(flaw.line, flaw.reason, flaw.lost) for flaw in first] == [
+        (4, "duplicate-id", False),
+        (5, "duplicate-id", True),
+    ]
+    append(file, "b\ta\ttwo", "a\t-\tnew")
+    assert [(flaw.line, flaw.lost) for flaw in run(store, file).flaws] == [(6, False), (7, True)]
 
 
 def test_a_lost_line_with_a_saved_id_keeps_its_place_in_the_chain(store: StorePort, file: Path) -> None:

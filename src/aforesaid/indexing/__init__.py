@@ -13,13 +13,13 @@ from __future__ import annotations
 import os
 from contextlib import contextmanager
 from time import perf_counter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from aforesaid.errors import AforesaidError, PathMissing, SessionForgotten, SourceUnreadable, StoreCorrupt
-from aforesaid.indexing.changes import compare, continues, samples
+from aforesaid.indexing.changes import compare, continues, seal
 from aforesaid.indexing.intake import NOT_READ, Copies, Intake, Thread
 from aforesaid.language.secret_formats import VERSION
 from aforesaid.model import Entry, IndexReport, Session, SyncReport
@@ -45,6 +45,7 @@ def sync(
     *,
     rebuild: bool = False,
     redacting: bool = True,
+    thorough: bool = False,
     progress: Progress | None = None,
 ) -> SyncReport:
     """Brings one session up to date with its transcript.
@@ -56,6 +57,8 @@ def sync(
         rebuild: read it from its beginning, whatever is stored.
         redacting: replace secrets in what is stored (`privacy.redactIndex`). A session that was stored otherwise, or by
             other rules, is read anew.
+        thorough: look at every byte of a file that grew, for an edit in what was read before. Without it such an edit
+            is noticed only within the first and last 4,096 bytes that were read.
         progress: called with bytes done and bytes in all.
 
     Returns:
@@ -70,19 +73,23 @@ def sync(
     file = os.path.abspath(file)
     with _opened(file) as source:
         redaction = VERSION if redacting else 0
-        task = _Task(store=store, reader=reader, file=file, source=source, redaction=redaction, progress=progress)
+        task = _Task(
+            store=store,
+            reader=reader,
+            file=file,
+            source=source,
+            redaction=redaction,
+            thorough=thorough,
+            progress=progress,
+        )
         try:
-            if not rebuild:
-                known = store.by_file(file)
-                if known is not None and compare(store, known, reader, source, redaction=redaction) == "same":
-                    return SyncReport(file=file, status="unchanged", session=known)
-            return _write(task, rebuild=rebuild)
+            return _write(task, None, rebuild=True) if rebuild else _update(task)
         except SessionForgotten as error:
             return SyncReport(file=file, status="unchanged", error_code=error.code, error=error.message)
         except StoreCorrupt as error:
             damage = error
         # The store begins a session anew once it has found it damaged.
-        report = _write(task, rebuild=True)
+        report = _write(task, None, rebuild=True)
         return replace(report, status="rebuilt", error_code=damage.code, error=damage.message)
 
 
@@ -94,7 +101,7 @@ def sync_all(
     redacting: bool = True,
     progress: Progress | None = None,
 ) -> IndexReport:
-    """Brings many sessions up to date; one that fails does not keep the others from it.
+    """Brings many sessions up to date, thoroughly; one that fails does not keep the others from it.
 
     Args:
         store: where the sessions are kept.
@@ -113,7 +120,9 @@ def sync_all(
         if progress is not None:
             step = _shifted(progress, done, total)
         try:
-            reports.append(sync(store, reader, file, rebuild=rebuild, redacting=redacting, progress=step))
+            reports.append(
+                sync(store, reader, file, rebuild=rebuild, redacting=redacting, thorough=True, progress=step)
+            )
         except AforesaidError as error:
             reports.append(SyncReport(file=file, status="failed", error_code=error.code, error=str(error)))
         done += size
@@ -153,18 +162,44 @@ class _Task(Struct, frozen=True, kw_only=True):
     file: str
     source: BinaryIO
     redaction: int
+    thorough: bool
     progress: Progress | None
 
+    def compare(self, known: Session) -> Change:
+        """What happened to the file since it was read."""
+        return compare(known, self.reader, self.source, redaction=self.redaction, thorough=self.thorough)
 
-def _write(task: _Task, *, rebuild: bool) -> SyncReport:
+
+class _Judged(NamedTuple):
+    """What was found out before the transaction began."""
+
+    session: Session
+    change: Change
+
+
+def _update(task: _Task) -> SyncReport:
+    """Looks whether there is anything to do before it takes the write lock."""
+    judged: _Judged | None = None
+    known = task.store.by_file(task.file)
+    if known is not None:
+        judged = _Judged(known, task.compare(known))
+        if judged.change == "same":
+            return SyncReport(file=task.file, status="unchanged", session=known)
+    return _write(task, judged, rebuild=False)
+
+
+def _write(task: _Task, judged: _Judged | None, *, rebuild: bool) -> SyncReport:
     """One transaction: the new part of the file, or all of it."""
     with task.store.write(task.file) as writer:
         known = writer.session
         change: Change = "new"
         if known is not None:
-            change = (
-                "rebuild" if rebuild else compare(task.store, known, task.reader, task.source, redaction=task.redaction)
-            )
+            if rebuild:
+                change = "rebuild"
+            elif judged is not None and judged.session is known:
+                change = judged.change  # nobody has written in between
+            else:
+                change = task.compare(known)
         if change == "same":
             return SyncReport(file=task.file, status="unchanged", session=known)
         removed = writer.clear() if change == "rebuild" else 0
@@ -205,11 +240,12 @@ def _read(task: _Task, writer: SessionWriter, since: Session | None) -> tuple[In
         copies.count(reading.header, placed)
     flaws, count = _flaws(since, intake.flaws)
     end = reading.checkpoint
-    head, tail = samples(source, end.offset)
+    proof = seal(source, end.offset, None if since is None else since.checkpoint)
     checkpoint = replace(
         end,
-        head=head,
-        tail=tail,
+        head=proof.head,
+        tail=proof.tail,
+        crc=proof.crc,
         size=status.st_size,
         mtime_ns=status.st_mtime_ns,
         inode=status.st_ino,

@@ -1,35 +1,54 @@
 """What happened to a transcript since it was read.
 
 `sync` asks before it reads. A wrong "same" or "append" would leave stale words in the store, so whatever cannot be
-proven cheaply is a rewrite. Reads the file and the stored entries, changes neither.
+proven cheaply is a rewrite. Reads the file only.
+
+Two samples, at the beginning and before the end of what was read, tell a replaced file from one that grew. They cannot
+tell an edit between them. A CRC-32 over everything that was read can, and goes on from one sync to the next; proving it
+reads the file at some gigabytes a second, so it is asked for where nothing else can tell, and by a thorough sync.
 """
 
 from __future__ import annotations
 
 import os
-from hashlib import blake2b, sha256
-from typing import TYPE_CHECKING, Literal
-
-from aforesaid.model import NO_DIGEST
+import zlib
+from hashlib import blake2b
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 if TYPE_CHECKING:
     from typing import BinaryIO
 
     from aforesaid.model import Checkpoint, Session
-    from aforesaid.ports import StorePort, TranscriptPort
+    from aforesaid.ports import TranscriptPort
 
     Change = Literal["new", "same", "append", "rebuild"]
 
 SAMPLE = 4096
 """Bytes at the beginning, and before the end of what was read, that tell whether a file is still the one it was."""
-_PROOF_ROWS = 500
-"""Entries that are compared with the file at a time."""
+_BLOCK = 1 << 20
+"""Bytes that are read at a time."""
+
+
+class Seal(NamedTuple):
+    """What proves later that the part of a file that was read has not changed; fields as in `Checkpoint`."""
+
+    head: bytes
+    tail: bytes
+    crc: int
 
 
 def compare(
-    store: StorePort, known: Session, reader: TranscriptPort, source: BinaryIO, *, redaction: int = 0
+    known: Session, reader: TranscriptPort, source: BinaryIO, *, redaction: int = 0, thorough: bool = False
 ) -> Change:
-    """What happened to a file since it was read; one that was stored by other rules for secrets is read anew."""
+    """What happened to a file since it was read.
+
+    Args:
+        known: the session as it is stored.
+        reader: the reader that would read the file now.
+        source: the file.
+        redaction: version of the rules for secrets that would be used now; what was stored by others is read anew.
+        thorough: look at every byte of a file that grew. Otherwise an edit between the samples goes unnoticed there.
+    """
     point = known.checkpoint
     if (point.parser, point.redaction) != (reader.parser, redaction):
         return "rebuild"
@@ -39,45 +58,46 @@ def compare(
     if status.st_ino == point.inode:
         if (status.st_size, status.st_mtime_ns) == (point.size, point.mtime_ns):
             return "same"
-        if status.st_size > point.size:
+        if status.st_size > point.size and not thorough:
             return "append"
-    return "append" if _still_holds(store, known, source) else "rebuild"
+    return "append" if _crc(source, 0, point.offset, 0) == point.crc else "rebuild"
 
 
 def continues(source: BinaryIO, point: Checkpoint) -> bool:
     """Whether a file begins as it did, and what was read last still stands where it stood."""
     if os.fstat(source.fileno()).st_size < point.offset:
         return False
-    return (point.head, point.tail) == samples(source, point.offset)
+    return (point.head, point.tail) == (_head(source, point.offset), _tail(source, point.offset))
 
 
-def samples(source: BinaryIO, offset: int) -> tuple[bytes, bytes]:
-    """Digests of the first bytes and of the last bytes before the offset."""
-    length = min(SAMPLE, offset)
-    source.seek(0)
-    head = source.read(length)
-    source.seek(offset - length)
-    tail = source.read(length)
-    return blake2b(head, digest_size=16).digest(), blake2b(tail, digest_size=16).digest()
+def seal(source: BinaryIO, offset: int, since: Checkpoint | None) -> Seal:
+    """The seal of what was read.
 
-
-def _still_holds(store: StorePort, known: Session, source: BinaryIO) -> bool:
-    """Whether every byte that was read still stands in the file, as the line digests of the entries prove.
-
-    Bytes between entries must be blank or lie within the samples; lost lines elsewhere leave it unproven.
+    Args:
+        source: the file.
+        offset: where reading ended.
+        since: where an earlier sync ended, if this one went on from there.
     """
-    offset = known.checkpoint.offset
-    position = min(SAMPLE, offset)
-    with store.read(known.key) as snapshot:
-        for first in range(1, known.entries + 1, _PROOF_ROWS):
-            for entry in snapshot.entries(range(first, first + _PROOF_ROWS)):
-                where = entry.source
-                if where.sha256 == NO_DIGEST or where.file is not None:
-                    continue
-                source.seek(min(position, where.offset))
-                between = source.read(max(0, where.offset - position))
-                if between.strip() or sha256(source.read(where.length)).digest() != where.sha256:
-                    return False
-                position = max(position, where.offset + where.length)
-    source.seek(position)
-    return not source.read(max(0, offset - SAMPLE - position)).strip()
+    start, crc = (0, 0) if since is None else (since.offset, since.crc)
+    head = since.head if since is not None and start >= SAMPLE else _head(source, offset)
+    return Seal(head, _tail(source, offset), _crc(source, start, offset, crc))
+
+
+def _head(source: BinaryIO, offset: int) -> bytes:
+    source.seek(0)
+    return blake2b(source.read(min(SAMPLE, offset)), digest_size=16).digest()
+
+
+def _tail(source: BinaryIO, offset: int) -> bytes:
+    length = min(SAMPLE, offset)
+    source.seek(offset - length)
+    return blake2b(source.read(length), digest_size=16).digest()
+
+
+def _crc(source: BinaryIO, start: int, end: int, crc: int) -> int:
+    """The CRC-32 of the bytes up to `end`, given that of the bytes before `start`."""
+    source.seek(start)
+    while start < end and (block := source.read(min(_BLOCK, end - start))):
+        crc = zlib.crc32(block, crc)
+        start += len(block)
+    return crc

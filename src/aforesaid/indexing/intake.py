@@ -112,6 +112,7 @@ class Intake:
         present = set(self._writer.known(tuple(ids | parents)))
         coming = ids if last else None
         placed: list[Entry] = []
+        lines: dict[str, bytes] = {}
         for item, entry in zip(self._items, named, strict=True):
             if isinstance(item, Flaw):
                 self.flaws.append(item)
@@ -120,10 +121,11 @@ class Intake:
             if entry is None:
                 continue
             if entry.id in present:
-                self._repeat(item, entry)
+                self._repeat(item, entry, lines.get(entry.id))
                 continue
             placed.append(self._attach(entry, present, ids, coming))
             present.add(entry.id)
+            lines[entry.id] = entry.source.sha256
             self._thread.last = entry.id
             if entry.kind != "gap":
                 self._thread.leaf = entry.id
@@ -132,17 +134,27 @@ class Intake:
         self._items, self._entries, self._bytes = [], 0, 0
         return tuple(placed)
 
-    def _repeat(self, item: Entry | Flaw, entry: Entry) -> None:
-        """A second line with the id of an earlier one: the first one counts."""
+    def _repeat(self, item: Entry | Flaw, entry: Entry, first: bytes | None) -> None:
+        """A second line with the id of an earlier one: the first one counts, and nothing is lost if they are equal.
+
+        Args:
+            item: what the reader made of the line.
+            entry: its entry.
+            first: digest of the first line, if that is of the same batch.
+        """
         if isinstance(item, Flaw):
             return
+        where = entry.source
+        if first is None:
+            (first,) = self._writer.lines((entry.id,))
         self.flaws.append(
             Flaw(
-                line=entry.source.line,
-                byte=entry.source.offset,
+                line=where.line,
+                byte=where.offset,
                 reason="duplicate-id",
                 id=entry.id,
                 parent=entry.parent,
+                lost=first != where.sha256,
             )
         )
         self._thread.last = self._thread.leaf = entry.id

@@ -86,11 +86,34 @@ def test_an_older_schema_is_migrated_step_by_step_and_keeps_its_data(
     assert session is not None
     assert session.entries == 2
     assert sync(store, READER, str(file)).status == "unchanged"
-    assert store.status().schema == 3
+    assert store.status().schema == len(migrations.SHARD)
     store.close()
     connection = apsw.Connection(str(shard_of(stored, file)))
-    assert connection.pragma("user_version") == 3
+    assert connection.pragma("user_version") == len(migrations.SHARD)
     assert connection.execute("SELECT colour FROM shard").get == "blue"
+    connection.close()
+
+
+def test_a_session_with_an_index_of_ids_gets_blocks_of_them(folder: Path, file: Path) -> None:
+    store = open_store(str(folder))
+    sync(store, READER, str(file))
+    store.close()
+    execute(
+        shard_of(folder, file),
+        "DROP TABLE id_block",
+        "CREATE UNIQUE INDEX entry_id ON entry(id)",
+        "PRAGMA user_version = 1",
+    )
+    store = open_store(str(folder))
+    with store.read(key_of(str(file))) as snapshot:
+        assert snapshot.rows(["a", "b", "c"]) == (1, 2, None)
+    file.write_text(TEXT + "c\tb\tgamma\n")
+    assert sync(store, READER, str(file)).status == "updated"
+    with store.read(key_of(str(file))) as snapshot:
+        assert snapshot.rows(["a", "b", "c"]) == (1, 2, 3)
+    store.close()
+    connection = apsw.Connection(str(shard_of(folder, file)))
+    assert connection.execute("SELECT count(*) FROM sqlite_schema WHERE name = 'entry_id'").get == 0
     connection.close()
 
 

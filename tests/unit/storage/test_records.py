@@ -99,6 +99,29 @@ def test_timestamps_come_back(timestamp: str | None) -> None:
     assert from_stamp(to_stamp(timestamp)) == timestamp
 
 
+def test_timestamps_that_are_written_otherwise_stay_texts() -> None:
+    for odd in (
+        "2026-11-30T24:00:00.000Z",
+        "2026-W01-1T00:00:00.000Z",
+        "2026-11-30T+1:00:00.000Z",
+        "2026-11-30T08:60:00.000Z",
+        "2026-11-30T08:00:61.000Z",
+        "2026-11-30T08:00:00.0000Z",
+        "2026-11-30T08:00:00.000z",
+        "2026-11-30T08:00:00,000Z",
+        "2026-11-30T08:0\u0663:00.000Z",
+        "9999-12-31T24:00:00.000Z",
+        "",
+    ):
+        assert to_stamp(odd) == odd
+
+
+def test_long_texts_lose_their_repetitions() -> None:
+    assert len(squeeze(b"the same again, " * 200)) < 200
+    assert len(squeeze(b"the same again, " * 20)) < 320
+    assert unsqueeze(squeeze(b"the same again, " * 20)) == b"the same again, " * 20
+
+
 def test_ordinary_timestamps_are_numbers() -> None:
     assert to_stamp("1970-01-01T00:00:01.002Z") == 1002
     assert to_stamp("1969-12-31T23:59:59.999Z") == -1

@@ -26,7 +26,9 @@ from aforesaid.errors import (
 from aforesaid.indexing import sync
 from aforesaid.storage.sqlite import SqliteStore, open_store
 from aforesaid.storage.sqlite.catalogue import Catalogue
+from aforesaid.storage.sqlite.connection import PAGE
 from aforesaid.storage.sqlite.store import KEPT_OPEN, key_of
+from aforesaid.storage.sqlite.writer import SPENDING
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -447,11 +449,11 @@ def test_damage_found_while_writing_is_repaired_within_the_same_sync(tmp_path: P
     store.close()
     path = folder / "sessions" / f"{key_of(str(file))}.db"
     connection = apsw.Connection(str(path))
-    page = connection.execute("SELECT rootpage FROM sqlite_schema WHERE name = 'entry_id'").get
+    page = connection.execute("SELECT rootpage FROM sqlite_schema WHERE name = 'id_block'").get
     connection.close()
     with path.open("r+b") as target:
-        target.seek(4096 * (page - 1))
-        target.write(b"\xff" * 4096)
+        target.seek(PAGE * (page - 1))
+        target.write(b"\xff" * PAGE)
     with file.open("a") as target:
         target.write("more\te299\tone more\n")
     store = open_store(str(folder))
@@ -517,6 +519,7 @@ def test_an_append_writes_what_was_appended_and_not_the_session(tmp_path: Path, 
     sync(store, READER, str(file))
     with file.open("a") as target:
         target.writelines(f"n{n}\te2999\tappended text number {n}\n" for n in range(10))
+    assert store.by_file(str(file)) is not None  # opens it again
     shard = store._kept(key_of(str(file)))
     assert shard is not None
     store._release(shard)
@@ -527,6 +530,16 @@ def test_an_append_writes_what_was_appended_and_not_the_session(tmp_path: Path, 
     assert report.added == 10
     # A row, its posting list and its length each, the runs, the session, and what the full-text table merges.
     assert changed < 10 * 8
+
+
+def test_a_connection_that_wrote_much_is_not_used_again(tmp_path: Path, folder: Path) -> None:
+    store = open_store(str(folder))
+    small, large = tmp_path / "small.txt", transcript(tmp_path, SPENDING)
+    small.write_text("#s\t\na\t-\tone\n")
+    for file, kept in ((small, True), (large, False)):
+        sync(store, READER, str(file))
+        assert (store._kept(key_of(str(file))) is not None) is kept
+    store.close()
 
 
 def test_every_failure_of_the_store_is_one_of_ours() -> None:

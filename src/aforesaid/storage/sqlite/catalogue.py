@@ -35,8 +35,13 @@ _BY_ID = "SELECT key, record FROM session WHERE session_id = ?"
 _STATE = "SELECT incarnation, generation FROM session WHERE key = ?"
 _KEYS = "SELECT key FROM session"
 _FIGURES = "SELECT count(*), coalesce(sum(entries), 0) FROM session"
+_UPDATE = (
+    "UPDATE session SET generation = ?, entries = ?, record = ?"
+    " WHERE key = ? AND incarnation = ? AND host = ? AND session_id = ? AND cwd IS ?"
+)
+"""What an append changes. A replacement would delete the row and write it, and every index, again."""
 _PUT = (
-    "INSERT OR REPLACE INTO session(key, incarnation, generation, host, session_id, cwd, entries, record)"
+    "INSERT OR REPLACE INTO session(generation, entries, record, key, incarnation, host, session_id, cwd)"
     " VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
 )
 _FORGET = "DELETE FROM session WHERE key = ?"
@@ -78,19 +83,18 @@ class Catalogue:
     def put(self, session: Session, incarnation: bytes) -> None:
         """Takes over what a session's file says."""
         header = session.header
-        self._change(
-            _PUT,
-            (
-                session.key,
-                incarnation,
-                session.generation,
-                to_bytes(header.host),
-                to_bytes(header.session_id),
-                None if header.cwd is None else to_bytes(header.cwd),
-                session.entries,
-                pack(session),
-            ),
+        row = (
+            session.generation,
+            session.entries,
+            pack(session),
+            session.key,
+            incarnation,
+            to_bytes(header.host),
+            to_bytes(header.session_id),
+            None if header.cwd is None else to_bytes(header.cwd),
         )
+        if not self._change(_UPDATE, row):
+            self._change(_PUT, row)
 
     def forget(self, key: str) -> None:
         """Removes a session's row."""
@@ -133,20 +137,23 @@ class Catalogue:
                 self._discard()
                 return []
 
-    def _change(self, statement: str, bound: tuple[Value, ...]) -> None:
+    def _change(self, statement: str, bound: tuple[Value, ...]) -> int:
+        """Runs a statement in a transaction of its own. Returns how many rows it changed."""
         with translated(self._path, writing=True):
             try:
-                self._execute(statement, bound)
+                return self._execute(statement, bound)
             except UNREADABLE as error:
                 if not is_damage(error):
                     raise
                 self._discard()
-                self._execute(statement, bound)
+                return self._execute(statement, bound)
 
-    def _execute(self, statement: str, bound: tuple[Value, ...]) -> None:
+    def _execute(self, statement: str, bound: tuple[Value, ...]) -> int:
         database = self._open()
-        if database is not None:
-            persist(lambda: database.connection.execute(statement, bound), self._timeout_ms)
+        if database is None:
+            return 0
+        persist(lambda: database.connection.execute(statement, bound), self._timeout_ms)
+        return database.connection.changes()
 
     def _open(self) -> Database | None:
         if self._database is not None:

@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 
     Progress = Callable[[int, int], None]
 
-TABLES = frozenset({"shard", "entry", "digest", "run", "mark", "search"})
+TABLES = frozenset({"shard", "entry", "digest", "id_block", "run", "mark", "search"})
 """Tables of a session whose content this module knows how to forget. A test compares: a new table needs a new line."""
 _ROWS = 500
 """Entries that are read at a time."""
@@ -61,7 +61,7 @@ _FEED = "INSERT INTO search(rowid, body, parts) VALUES (?, ?, ?)"
 _NAMES = f"SELECT extra FROM entry WHERE kind = {KINDS.index('label')} ORDER BY row DESC"
 _SAVE = "UPDATE shard SET session = ?"
 _EMPTY = (
-    "DELETE FROM entry; DELETE FROM digest; DELETE FROM run; DELETE FROM mark;"
+    "DELETE FROM entry; DELETE FROM digest; DELETE FROM run; DELETE FROM mark; DELETE FROM id_block;"
     " INSERT INTO search(search) VALUES ('delete-all'); UPDATE shard SET session = NULL, tail = NULL;"
 )
 

@@ -225,6 +225,10 @@ class GuardedWriter:
         """Those of the ids that the session has by now."""
         return self._writer.known(ids)
 
+    def lines(self, ids: Sequence[str]) -> tuple[bytes | None, ...]:
+        """The SHA-256 of each entry's line, None where the session has no such entry."""
+        return self._writer.lines(ids)
+
     def append(self, entries: Sequence[Entry]) -> None:
         """Adds entries in file order; forgotten ones without their words."""
         covered = self._tombstones.covered(self._key, entries)

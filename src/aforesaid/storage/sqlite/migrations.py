@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import apsw
 
 from aforesaid.errors import StoreTooNew
+from aforesaid.storage.sqlite import id_blocks
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -50,13 +51,17 @@ CREATE TABLE entry(
   parts BLOB,
   text BLOB
 );
-CREATE UNIQUE INDEX entry_id ON entry(id);
 CREATE INDEX entry_request ON entry(row) WHERE flags & 2;
 CREATE TABLE digest(row INTEGER PRIMARY KEY, digest BLOB NOT NULL);
 CREATE TABLE run(first INTEGER PRIMARY KEY, last INTEGER NOT NULL, parent INTEGER);
 CREATE TABLE mark(row INTEGER PRIMARY KEY, change BLOB NOT NULL);
 CREATE VIRTUAL TABLE search USING fts5(body, parts, content='', tokenize='ascii');
 INSERT INTO search(search, rank) VALUES ('hashsize', 16777216);
+"""
+
+_SHARD_2 = """
+CREATE TABLE id_block(place INTEGER PRIMARY KEY, keys BLOB NOT NULL);
+DROP INDEX IF EXISTS entry_id;
 """
 
 _CATALOGUE_1 = """
@@ -105,6 +110,15 @@ def _shard_1(database: apsw.Connection) -> None:
     database.execute("INSERT INTO shard(one, incarnation, projection) VALUES (1, ?, ?)", (os.urandom(8), PROJECTION))
 
 
+def _shard_2(database: apsw.Connection) -> None:
+    """Blocks of ids instead of an index over them, into which every append wrote all over the place.
+
+    Files of the first version have the index; a new file, which comes here at once, never had it.
+    """
+    database.execute(_SHARD_2)
+    id_blocks.build(database)
+
+
 def _catalogue_1(database: apsw.Connection) -> None:
     drop_everything(database)
     database.execute(_CATALOGUE_1)
@@ -115,7 +129,7 @@ def _manifests_1(database: apsw.Connection) -> None:
     database.execute(_MANIFESTS_1)
 
 
-SHARD: tuple[Step, ...] = (_shard_1,)
+SHARD: tuple[Step, ...] = (_shard_1, _shard_2)
 CATALOGUE: tuple[Step, ...] = (_catalogue_1,)
 MANIFESTS: tuple[Step, ...] = (_manifests_1,)
 """Step n leads from schema n to schema n + 1."""
@@ -123,7 +137,8 @@ MANIFESTS: tuple[Step, ...] = (_manifests_1,)
 
 def version(database: apsw.Connection) -> int:
     """The schema of a database; 0 for an empty one."""
-    found = database.pragma("user_version")
+    # Not `pragma()`: that prepares the statement anew each time.
+    found = database.execute("PRAGMA user_version").get
     return found if isinstance(found, int) else 0
 
 

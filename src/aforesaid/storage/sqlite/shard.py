@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from aforesaid.storage.sqlite import migrations
+from aforesaid.storage.sqlite import id_blocks, migrations
 from aforesaid.storage.sqlite.postings import Postings
 from aforesaid.storage.sqlite.records import unpack_session
 
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from aforesaid.model import Session, Span, StoredEntry, Tree
     from aforesaid.storage.sqlite.connection import Database
+    from aforesaid.storage.sqlite.id_blocks import Blocks
 
 _STATE = "SELECT incarnation, projection, tail, session FROM shard"
 
@@ -79,11 +80,13 @@ class Shard:
         ready: whether the tables are known to be there, so that the file can be kept open for the next use.
         postings: lists that stay in memory while the session does not change.
         recent: texts and entries that stay in memory while the session does not change.
+        spent: whether the connection has written so much that a new one will be faster.
         spans: those that stand in the temporary table of the connection (see `search`).
         tree: the shape of the session at a generation.
     """
 
     __slots__ = (
+        "_blocks",
         "_record",
         "_session",
         "database",
@@ -93,6 +96,7 @@ class Shard:
         "ready",
         "recent",
         "spans",
+        "spent",
         "tail",
         "tree",
     )
@@ -104,9 +108,11 @@ class Shard:
         self.ready = False
         self.postings = Postings()
         self.recent = Recent()
+        self.spent = False
         self.spans: Sequence[Span] = ()
         self.tail: int | None = None
         self.tree: tuple[int, Tree] | None = None
+        self._blocks: tuple[int, Blocks] | None = None
         self._record: tuple[bytes, int] | None = None
         self._session: Session | None = None
 
@@ -129,6 +135,23 @@ class Shard:
                 session = replace(session, checkpoint=replace(session.checkpoint, parser=0))
             self._record, self._session = (record, projection), session
         return self._session
+
+    def id_blocks(self, generation: int) -> Blocks:
+        """Where the ids of the session stand, as the current transaction sees it.
+
+        Args:
+            generation: of the session in this transaction.
+
+        Raises:
+            apsw.Error, ValueError: the file cannot be read.
+        """
+        if self._blocks is None or self._blocks[0] != generation:
+            self._blocks = (generation, id_blocks.load(self.database.connection))
+        return self._blocks[1]
+
+    def keep(self, generation: int, blocks: Blocks) -> None:
+        """Remembers what a transaction that was just committed has made of the blocks."""
+        self._blocks = (generation, blocks)
 
     def close(self) -> None:
         """Gives the file back."""

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from aforesaid.errors import ExactSearchFailed, TextSearchFailed
 from aforesaid.model import Mark, Run, Source, StoredEntry, Tree
-from aforesaid.storage.sqlite import browse, search
+from aforesaid.storage.sqlite import browse, id_blocks, search
 from aforesaid.storage.sqlite.failures import UNREADABLE, is_damage, store_error
 from aforesaid.storage.sqlite.records import (
     AUTOMATIC,
@@ -22,7 +22,6 @@ from aforesaid.storage.sqlite.records import (
     Extra,
     from_id,
     from_stamp,
-    to_id,
     to_text,
     unpack_change,
     unpack_extra,
@@ -40,7 +39,6 @@ if TYPE_CHECKING:
 
 _RUNS = "SELECT first, last, parent FROM run ORDER BY first"
 _MARKS = "SELECT row, change FROM mark ORDER BY row"
-_ROW = "SELECT row FROM entry WHERE id = ?"
 _ENTRIES = (
     "SELECT entry.row, id, kind, role, flags, timestamp, line, offset, length, sha256, digest, tokens, redacted, extra,"
     " parts, text FROM entry CROSS JOIN digest ON digest.row = entry.row"
@@ -90,8 +88,8 @@ class ShardSnapshot:
     def rows(self, ids: Sequence[str]) -> tuple[int | None, ...]:
         """The row of each id."""
         with self._reading():
-            found = [self._connection.execute(_ROW, (to_id(id_),)).fetchone() for id_ in ids]
-        return tuple(row[0] if row else None for row in found)
+            blocks = self._shard.id_blocks(self._session.generation)
+            return tuple([id_blocks.find(self._connection, blocks, id_) for id_ in ids])
 
     def entries(self, rows: Sequence[int]) -> tuple[StoredEntry, ...]:
         """The entries of these rows, in the given order."""

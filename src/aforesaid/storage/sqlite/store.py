@@ -461,7 +461,7 @@ class SqliteStore:
         except UNREADABLE:
             shard.close()
             return
-        if self._closed or not shard.ready or not shard.database.watched:
+        if self._closed or not shard.ready or shard.spent or not shard.database.watched:
             shard.close()
             return
         self._idle.append(shard)

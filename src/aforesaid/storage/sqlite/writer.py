@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from aforesaid.errors import StoreError
 from aforesaid.lineage import family_of_line
 from aforesaid.model import Header, Session
-from aforesaid.storage.sqlite import migrations
+from aforesaid.storage.sqlite import id_blocks, migrations
 from aforesaid.storage.sqlite.failures import translated
 from aforesaid.storage.sqlite.records import (
     AUTOMATIC,
@@ -33,7 +33,7 @@ from aforesaid.storage.sqlite.records import (
     to_id,
     to_stamp,
 )
-from aforesaid.text import digest, feed
+from aforesaid.text import digest, feed_and_digest
 from aforesaid.tokens import estimate
 
 if TYPE_CHECKING:
@@ -49,11 +49,14 @@ _ROLE = {name: number for number, name in enumerate(ROLES)}
 _NO_TEXT = digest("")
 
 REMEMBERED = 100_000
-"""Rows of a new session whose ids are looked up in memory; a session with more asks its index."""
+"""Ids that a transaction adds and looks up in memory before they go into a block."""
+SPENDING = 500
+"""Rows after which a transaction has grown the connection's hash of full-text terms: every later one, however small,
+would walk through all of it."""
 
 _LAST = "SELECT coalesce(max(row), 0) FROM entry"
+_LINE = "SELECT sha256 FROM entry WHERE row = ?"
 _LAST_RUN = "SELECT first, last, parent FROM run ORDER BY first DESC LIMIT 1"
-_ROW = "SELECT row FROM entry WHERE id = ?"
 _ADD_ENTRY = (
     "INSERT INTO entry(row, id, kind, role, flags, timestamp, line, offset, length, sha256, tokens, redacted, extra,"
     " parts, text) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
@@ -64,7 +67,7 @@ _ADD_MARK = "INSERT INTO mark(row, change) VALUES (?, ?)"
 _PUT_RUN = "INSERT OR REPLACE INTO run(first, last, parent) VALUES (?, ?, ?)"
 _ATTACH_RUN = "UPDATE run SET parent = ? WHERE first = ?"
 _CLEAR = (
-    "DELETE FROM entry; DELETE FROM digest; DELETE FROM run; DELETE FROM mark;"
+    "DELETE FROM entry; DELETE FROM digest; DELETE FROM run; DELETE FROM mark; DELETE FROM id_block;"
     " INSERT INTO search(search) VALUES ('delete-all');"
 )
 _SAVE = "UPDATE shard SET session = ?, tail = ?, projection = ?"
@@ -87,7 +90,8 @@ class ShardWriter:
         self._saved = saved
         self._path = shard.database.path
         with translated(self._path, writing=True):
-            self._before = shard.load()
+            before = self._before = shard.load()
+            self._blocks = shard.id_blocks(before.generation) if before else ()
             self._last: int = self._connection.execute(_LAST).get
             run = self._connection.execute(_LAST_RUN).fetchone()
         self._run: list[int | None] | None = list(run) if run else None
@@ -96,9 +100,10 @@ class ShardWriter:
         self._changed = False
         self._family = self._before.family if self._before else ""
         self._waiting: dict[str, list[int]] = {}
-        # All rows by id, while they are few and all of this transaction.
-        self._rows: dict[str, int] | None = None if self._last else {}
-        kept = self._before or Session(key=shard.key, file=file, header=Header(host="", session_id=""))
+        # Rows of this transaction by id, as far as they are in no block yet.
+        self._rows: dict[str, int] = {}
+        self._added = 0
+        kept = before or Session(key=shard.key, file=file, header=Header(host="", session_id=""))
         self._name, self._requests, self._updated = kept.name, kept.requests, kept.updated
         self.committed = False
 
@@ -116,7 +121,7 @@ class ShardWriter:
         self._name, self._requests, self._updated = None, 0, None
         self._family = ""
         self._waiting.clear()
-        self._rows = {}
+        self._rows, self._blocks = {}, ()
         self._changed = True
         return removed
 
@@ -124,6 +129,11 @@ class ShardWriter:
         """Those of the ids that the session has by now."""
         with translated(self._path, writing=True):
             return frozenset(id_ for id_ in ids if self._find(id_) is not None)
+
+    def lines(self, ids: Sequence[str]) -> tuple[bytes | None, ...]:
+        """The SHA-256 of each entry's line, None where the session has no such entry."""
+        with translated(self._path, writing=True):
+            return tuple([self._connection.execute(_LINE, (self._find(id_),)).get for id_ in ids])
 
     def append(self, entries: Sequence[Entry]) -> None:
         """Adds entries in file order."""
@@ -136,12 +146,12 @@ class ShardWriter:
         with translated(self._path, writing=True):
             for row, entry in enumerate(entries, self._last + 1):
                 self._place(row, entry, here, runs)
-                stored.append(_derive(row, entry, fed))
-                digests.append((row, digest(entry.text) if entry.parts else _NO_TEXT))
+                stored.append(_derive(row, entry, fed, digests))
                 if entry.compaction is not None or entry.edit is not None:
                     marks.append((row, pack(Change(entry.compaction, entry.edit))))
                 self._note(entry)
             self._last += len(entries)
+            self._added += len(entries)
             if self._run is not None:
                 runs.append(tuple(self._run))
             self._connection.executemany(_ADD_ENTRY, stored)
@@ -149,10 +159,9 @@ class ShardWriter:
             self._connection.executemany(_ADD_TEXT, fed)
             self._connection.executemany(_ADD_MARK, marks)
             self._connection.executemany(_PUT_RUN, runs)
-        if self._rows is not None:
             self._rows |= here
-            if self._last > REMEMBERED:
-                self._rows = None
+            if len(self._rows) > REMEMBERED:
+                self._settle_ids()
         if entries and self._last == len(entries):
             self._family = family_of_line(entries[0].id, entries[0].source.sha256)
         if entries:
@@ -179,17 +188,24 @@ class ShardWriter:
                 family=self._family,
                 generation=(before.generation if before else 0) + changed,
             )
+            self._settle_ids()
             self._connection.execute(_SAVE, (pack(done), self._tail, migrations.PROJECTION))
             self._connection.execute("COMMIT")
         self.committed = True
+        self._shard.keep(done.generation, self._blocks)
+        self._shard.spent = self._added >= SPENDING
         self._saved(done)
         return done
 
     def _find(self, id_: str) -> int | None:
-        if self._rows is not None:
-            return self._rows.get(id_)
-        found = self._connection.execute(_ROW, (to_id(id_),)).fetchone()
-        return found[0] if found else None
+        row = self._rows.get(id_)
+        if row is None and self._blocks:
+            row = id_blocks.find(self._connection, self._blocks, id_)
+        return row
+
+    def _settle_ids(self) -> None:
+        self._blocks = id_blocks.add(self._connection, self._blocks, self._rows)
+        self._rows = {}
 
     def _place(self, row: int, entry: Entry, here: dict[str, int], runs: list[Bound]) -> None:
         """Lets the row go on with the run before it, or begins a new one."""
@@ -228,19 +244,26 @@ def _described(session: Session) -> tuple[object, ...]:
     return session.header, session.flaws, session.flaw_count, session.shared
 
 
-def _derive(row: int, entry: Entry, fed: list[Bound]) -> Bound:
-    """The columns of an entry; its searchable text, if it may ever be evidence, goes to `fed`."""
+def _derive(row: int, entry: Entry, fed: list[Bound], digests: list[Bound]) -> Bound:
+    """The columns of an entry.
+
+    Its digest goes to `digests`, and its searchable text, if it may ever be evidence, to `fed`.
+    """
     text = entry.text
     flags = (AUTOMATIC if entry.automatic else 0) | (REQUEST if entry.request else 0)
     if text and entry.automatic:
         flags |= FED
-        body, names = feed(text)
+        body, names, digested = feed_and_digest(text)
         fed.append((row, body, names))
+        digests.append((row, digested))
+    else:
+        digests.append((row, digest(text) if text else _NO_TEXT))
     data = to_bytes(text)
     if len(data) >= PACK_FROM:
         flags |= PACKED
         data = squeeze(data)
-    extra = Extra(entry.tools, entry.calls, entry.files, entry.label, entry.target, entry.source.file)
+    parts = entry.parts
+    source = entry.source
     return (
         row,
         to_id(entry.id),
@@ -248,16 +271,21 @@ def _derive(row: int, entry: Entry, fed: list[Bound]) -> Bound:
         _ROLE[entry.role],
         flags,
         to_stamp(entry.timestamp),
-        entry.source.line,
-        entry.source.offset,
-        entry.source.length,
-        entry.source.sha256,
+        source.line,
+        source.offset,
+        source.length,
+        source.sha256,
         estimate(text) if text else 0,
         entry.redacted,
-        None if extra == _NOTHING else pack_extra(extra),
-        None if len(entry.parts) <= 1 else pack_lengths(tuple(map(len, entry.parts))),
-        data if entry.parts else None,
+        _extra(entry),
+        None if len(parts) <= 1 else pack_lengths(tuple(map(len, parts))),
+        data if parts else None,
     )
 
 
-_NOTHING = Extra()
+def _extra(entry: Entry) -> bytes | None:
+    extra = (entry.tools, entry.calls, entry.files, entry.label, entry.target, entry.source.file)
+    return None if extra == _NOTHING else pack_extra(Extra(*extra))
+
+
+_NOTHING = ((), (), (), None, None, None)
