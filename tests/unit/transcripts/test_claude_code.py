@@ -197,6 +197,7 @@ def test_reminders_before_and_behind_words_are_cut_off() -> None:
     # Lines of a file that hold the element are numbered, and so they do not begin with it.
     numbered = "1\t<system-reminder>\n2\tx\n3\t</system-reminder>"
     assert entries(cc.call("u", None, "m", "Read"), cc.result("r", "u", numbered))[1].parts == (numbered,)
+    assert one(cc.message("a", None, f"a{reminder}")).parts == (f"a{reminder}",)
     for odd in ("<system-reminder>never closed", "never opened\n</system-reminder>", f"in {reminder} between"):
         assert one(cc.message("a", None, odd)).parts == (odd,)
 
@@ -386,11 +387,28 @@ def test_rows_of_an_unexpected_shape_are_entries_too(row: cc.Row) -> None:
     assert one(row).id == "a"
 
 
+def test_rows_of_an_unexpected_shape_say_what_can_be_read_of_them() -> None:
+    blocks = [text("one"), 5, {"type": "tool_result", "tool_use_id": "t", "content": [text("two"), None]}]
+    odd = cc.message("a", None, blocks) | {"type": "user"}
+    assert one(odd).parts == ("one", "two")
+    queued = {"type": "queued_command", "prompt": [text("three"), 5]}
+    assert one(cc.row("a", None, "attachment", attachment=queued)).parts == ("three",)
+
+
+def test_the_mark_at_the_beginning_of_a_file_is_no_damage() -> None:
+    marked = b"\xef\xbb\xbf" + json.dumps(cc.message("a", None, "x")).encode()
+    _, found = reading(marked, cc.reply("b", "a", "y"))
+    assert [item.id for item in found if isinstance(item, Entry)] == ["a", "b"]
+
+
 def test_odd_json_is_read() -> None:
     digits = b'{"uuid":"a","type":"user","message":{"content":"x"},"n":' + b"9" * 5000 + b"}"
     lone = b'{"uuid":"b\\ud800","parentUuid":"a","type":"user","message":{"content":"y\\ud800"},"sessionId":"s"}'
     first, found = reading(digits, lone)
-    assert [item.id for item in found] == ["a", "b\ud800"]
+    assert [(item.id, item.parts) for item in found if isinstance(item, Entry)] == [
+        ("a", ("x",)),
+        ("b\ud800", ("y\ud800",)),
+    ]
     more, (entry,) = reading(digits, lone, cc.reply("c", "b\ud800", "z"), since=first.checkpoint)
     assert isinstance(entry, Entry)
     assert (entry.parent, more.header.session_id) == ("b\ud800", cc.SESSION)

@@ -152,6 +152,25 @@ def test_a_missing_parent_is_replaced_by_the_row_before() -> None:
     assert found["b"].parent == "a"
 
 
+@pytest.mark.parametrize(
+    ("lost", "place"),
+    [
+        (b'{"uuid":"x","parentUuid":"p"', "x"),
+        (b'{"uuid":"x","type":"user"', "x"),
+        (b'{"uuid":"x","parentUuid":"elsewhere"', "p"),
+    ],
+)
+def test_what_a_lost_row_hung_on_tells_whether_the_session_goes_on_behind_it(lost: bytes, place: str) -> None:
+    content = b"\n".join([json.dumps(PROMPT).encode(), lost, json.dumps(cc.boundary("B", None)).encode(), b""])
+    reading = READER.read(io.BytesIO(content), "stem.jsonl", None)
+    found = {item.id: item for item in reading if isinstance(item, Entry)}
+    assert found["B"].parent == place
+    assert reading.checkpoint.leaf == "B"
+    short = READER.read(io.BytesIO(content[: content.index(b'{"parentUuid": null', 5)]), "stem.jsonl", None)
+    assert len(list(short)) == 2
+    assert short.checkpoint.leaf == "p"  # a session does not end with a row that is lost
+
+
 def test_sidechains_in_the_file_never_move_the_leaf() -> None:
     side: cc.Row = {"isSidechain": True}
     rows = [

@@ -73,6 +73,14 @@ def test_an_item_keeps_its_own_id_unless_it_is_one_that_servers_use_again() -> N
     assert [(entry.id, entry.parent) for entry in found] == [(LONG, None), ("L3", LONG), ("L4", "L3")]
 
 
+def test_an_id_of_twenty_characters_is_one() -> None:
+    assert one(user("x", id="m" * 20)).id == "m" * 20
+    assert one(user("x", id="m" * 19)).id == "L2"
+    kept = entries(user("x", id="m" * 20), compacted([user("x", id="m" * 20)]))[-1].compaction
+    assert kept == Compaction(kept=("m" * 20,))
+    assert entries(user("x"), compacted([user("x", id="m" * 19)]))[-1].compaction == Compaction(kept=("L2",))
+
+
 def test_an_image_alone_is_a_request_and_its_bytes_are_not_read() -> None:
     entry = one(user([{"type": "input_image", "image_url": "data:image/png;base64," + "A" * 5000}]))
     assert (entry.parts, entry.request, entry.role) == ((), True, "user")
@@ -286,6 +294,14 @@ def test_a_summary_that_only_the_provider_can_read_is_noted(type_: str) -> None:
     assert all(isinstance(found, Entry) for found in readable)
 
 
+@pytest.mark.parametrize(
+    "item_",
+    [{"type": "compaction"}, {"type": "reasoning", "encrypted_content": "gAAA"}, {"type": "compaction_summary"}],
+)
+def test_other_items_are_no_sealed_summaries(item_: codex.Row) -> None:
+    assert all(isinstance(found, Entry) for found in reading(meta(), compacted([item_]))[1])
+
+
 def test_a_compaction_that_does_not_say_what_it_kept_is_noted() -> None:
     _, found = reading(meta(), user("one"), compacted(None, "a summary"))
     entry, flaw = found[1:]
@@ -375,6 +391,12 @@ def test_a_subagent_is_a_session_of_its_own_with_a_parent(more: codex.Row) -> No
     assert (header.session_id, header.parent, header.relation) == ("agent", THREAD, "subagent")
 
 
+def test_a_fork_of_a_subagent_is_a_fork() -> None:
+    header = reading(meta("b", forked_from_id="a", parent_thread_id=THREAD))[0].header
+    assert (header.parent, header.relation) == ("a", "fork")
+    assert reading(meta("b"))[0].header.relation == "fork"
+
+
 @pytest.mark.parametrize("source", [{"subagent": "review"}, {"subagent": {"thread_spawn": 5}}, [], 5])
 def test_other_sources_name_no_parent(source: Any) -> None:
     assert reading(meta(source=source))[0].header.parent is None
@@ -455,6 +477,17 @@ def test_an_appended_fork_does_not_read_its_origin_again(tmp_path: Path) -> None
     with fork.open("rb") as source:
         more = list(READER.read(source, str(fork), first.checkpoint))
     assert [(entry.id, entry.parent) for entry in more if isinstance(entry, Entry)] == [("L3", "L2")]
+
+
+def test_ordinals_of_rows_of_an_unexpected_shape_count(tmp_path: Path) -> None:
+    odd = [user("one"), user("two")]
+    for row in odd:
+        row["payload"]["name"] = 5
+    rollout(tmp_path, "a", meta("a"), odd[0], assistant("x"), assistant("x"), ordinal=10)
+    fork = rollout(tmp_path, "b", meta("b", **base("a", 12)), user("mine"), ordinal=12)
+    assert [item.id for item in whole(fork)[1]] == ["L2@a", "L2"]
+    rollout(tmp_path, "a", meta("a"), odd[0], odd[1], ordinal=10)
+    assert [item.id for item in whole(fork)[1]] == ["L2@a", "L2"]
 
 
 @pytest.mark.parametrize("thread", ["gone", "", "../../etc/x", "b", "*"])
