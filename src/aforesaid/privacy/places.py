@@ -35,7 +35,7 @@ _SEPARATOR: Final = re.compile(
     (?:
       (?P<pair>[,\s]{{1,40}}(?:{_QUOTE})?value(?:{_QUOTE})?\s{{0,4}}[:=]\s{{0,4}}(?={_QUOTE})
         |\s{{1,20}}value:[ ]{{1,4}}|[ ]{{1,4}}value=(?={_QUOTE}))
-    | (?P<typed>\??[ ]?:[ ]{{0,2}}[&\w<>\[\]|.'() ]{{1,40}}?[ ]?=(?!=)[ \t]{{0,4}}(?={_QUOTE}))
+    | (?P<typed>\??[ ]?:[ ]{{0,2}}(?:[&\w<>\[\]|.'() ]{{1,40}}?[ ]|[a-z]{{3,10}})=(?!=)[ \t]{{0,4}}(?={_QUOTE}))
     | (?P<tag>>)
     | (?P<cell>[ \t]{{0,20}}\|[ \t]{{1,20}}(?!\|))
     | [ \t]{{0,20}}(?P<sign>={{1,3}}>?|!==?|:{{1,2}}=?|:-|=~|->|\?\?|\|\||%3D|→|：|＝)(?P<gap>[ \t]{{0,8}})
@@ -51,8 +51,11 @@ _SCHEME: Final = re.compile(
 )
 _BARE: Final = re.compile(r"[^\s\"'`<>“”‘’«»]{1,256}")
 _MORE: Final = re.compile(r"[\w+/=.~-]{0,4096}", re.ASCII)
-_ENDS: Final = re.compile(r"[,;&|](?=\s|$|[,;&|\])}]|[\w -]{1,30}[=:])|[(){}\[\]\\]|%26|%22|&quot;|&amp;")
-_ENDS_WHOLE: Final = re.compile(r"[,;&](?=[\w -]{1,30}=)|[;&\\]$|\\[nrt]|%26|&amp;|&&|;;")
+_ENDS: Final = re.compile(
+    r"[,;|](?=\s|$|[,;&|\])}]|[\w -]{1,30}[=:])|&(?=\s|$|&)|[(){}\[\]\\]|%26|%22|&quot;|&amp;"
+)
+_ENDS_WHOLE: Final = re.compile(r"[,;](?=[\w -]{1,30}=)|[;&\\]$|\\[nrt]|%26|&amp;|&&|;;")
+_ENDS_QUERY: Final = re.compile(r"[&#\\,;(){}\[\]]|%26|%22")
 _TRAILING: Final = ".,;:!?)]}>*_"
 
 _HEAD_BEFORE: Final = re.compile(
@@ -67,9 +70,10 @@ _TOLD: Final = re.compile(
     r"""(?:[ ][\w'’/().@-]{1,24}){0,6}?[ ]?
     (?P<told>[ ](?:is|was|are|be|to|as|è|era|sarà|sono|lautet|ist|est|es|é|becomes|diventa)
         (?:[ ](?:now|still|set[ ]to|currently|ora|adesso|sempre|just))?[: ]
-      |[ ]?[:=：→]|[ ]?->|[ ]?=>)[ ]?""",
+      |[ ]?(?:[:=→]|->|=>)[ ]|：)[ ]?""",
     re.VERBOSE | re.IGNORECASE,
 )
+_TICKED: Final = re.compile(r"(?:[ ][\w'’/().@-]{1,24}){1,6}[ ](?=[`\"“«])")
 _DIGIT: Final = re.compile(r"[^0-9\n]{0,300}[0-9]")
 _WORD: Final = re.compile(r"(?P<mark>[\"'`“‘«*]{0,3})(?P<word>[^\s\"`“”‘’«»]{4,256})")
 
@@ -81,6 +85,8 @@ def after_name(kind: str, text: str, start: int, end: int) -> tuple[Place, ...]:
         return _cookies(name, text, end)
     if kind == "weak-key":
         kind, end = _key(name, text, start, end)
+    if name == "sshpass":
+        return _option(text, "login", end, min(len(text), end + 200))
     if name == "codice":
         found = _BEHIND_CODICE.match(text, end)
         if found is None:
@@ -120,17 +126,26 @@ def _separated(kind: NameKind, text: str, start: int, separator: re.Match[str]) 
     if opening is not None and not (separator["blank"] and text[start : separator.start()].lower() == "pass"):
         places = _quoted(kind, text, opening)
         if separator["comma"] is not None:  # a list of names stands there more often than a value
-            return tuple(place for place in places if any(map(str.isdigit, text[place.start : place.end])))
+            return tuple(place for place in places if _has_digit(text, place))
         return places
+    if separator["cell"] is not None:
+        return tuple(place for place in _bare(kind, text, at, plain=True, wide=False) if _has_digit(text, place))
     if separator["comma"] is not None or separator["typed"] is not None:
         return ()
     if separator["blank"] is not None and not (flag or _stands_alone(kind, text, start)):
         return ()
     if sign in ("==", "===", "!=", "!==", "||", "??", "=~", "::", "->"):
         return ()
-    return _bare(
-        kind, text, at, plain=flag or _is_plain(text, start, separator), wide=sign == "=" and not separator["gap"]
-    )
+    plain = flag or _is_plain(text, start, separator)
+    wide = sign == "=" and not separator["gap"]
+    places = _bare(kind, text, at, plain=plain, wide=wide, query=text[start - 1 : start] in ("?", "&"))
+    if separator["tag"] is not None:  # an element, not a placeholder in angle brackets
+        return tuple(place for place in places if text.startswith("</", place.end))
+    return places
+
+
+def _has_digit(text: str, place: Place) -> bool:
+    return any(map(str.isdigit, text[place.start : place.end]))
 
 
 def _stands_alone(kind: str, text: str, start: int) -> bool:
@@ -165,7 +180,9 @@ def _quoted(kind: NameKind, text: str, opening: re.Match[str]) -> tuple[Place, .
     return _judged(kind, text, at, end, quoted=True, plain=True)
 
 
-def _bare(kind: NameKind, text: str, at: int, *, plain: bool, wide: bool) -> tuple[Place, ...]:
+def _bare(
+    kind: NameKind, text: str, at: int, *, plain: bool, wide: bool, query: bool = False
+) -> tuple[Place, ...]:
     """A value without quotes: up to a blank, or to what ends a value in code, logs and addresses."""
     scheme = _SCHEME.match(text, at) if kind in ("auth", "token", "key") else None
     if scheme is not None:
@@ -174,7 +191,8 @@ def _bare(kind: NameKind, text: str, at: int, *, plain: bool, wide: bool) -> tup
     if found is None:
         return ()
     end = found.end()
-    cut = (_ENDS_WHOLE if plain and wide else _ENDS).search(text, at, end)
+    ends = _ENDS_QUERY if query else _ENDS_WHOLE if plain and wide else _ENDS
+    cut = ends.search(text, at, end)
     if cut is not None:
         if text[cut.start()] == "(" and text[at : cut.start()].replace(".", "").replace("_", "").isalnum():
             return ()  # a call
@@ -208,9 +226,11 @@ def _told(kind: NameKind, text: str, end: int) -> tuple[Place, ...]:
         return ()
     at = end + 1 if text[end : end + 1] in ('"', "'", "`", "*", "”", "»") else end
     told = _TOLD.match(text, at, at + 200)
-    for begin, said in ((told.end(), True), (at + 1, False)) if told else ((at + 1, False),):
-        if not said and text[at : at + 1] != " ":
-            continue
+    ticked = _TICKED.match(text, at, at + 200)
+    begins = [(told.end(), True)] if told else []
+    begins += [(at + 1, False)] if text[at : at + 1] == " " else []
+    begins += [(ticked.end(), False)] if ticked else []
+    for begin, said in begins:
         found = _WORD.match(text, begin)
         if found is None:
             continue
@@ -317,8 +337,11 @@ def after_command(text: str, at: int, _: int) -> tuple[Place, ...]:
     if command is None:
         return ()
     name = command["name"].lower()
-    options = _OPTIONS["mysql" if name.startswith("mysql") else name]
-    found = options.search(text, command.start("rest"), command.end())
+    return _option(text, "mysql" if name.startswith("mysql") else name, command.start("rest"), command.end())
+
+
+def _option(text: str, command: str, start: int, end: int) -> tuple[Place, ...]:
+    found = _OPTIONS[command].search(text, start, end)
     if found is None or not is_secret("password", found["value"], quoted=False, plain=True):
         return ()
     return (Place(*found.span("value"), "password"),)

@@ -33,6 +33,7 @@ _FILE: Final = re.compile(
     re.IGNORECASE,
 )
 _CALL: Final = re.compile(r"[\w.:>-]+\(|\w+\[|\w+::|new |await |async |lambda|=>|function")
+_ASSIGNED: Final = re.compile(r"[A-Za-z_][\w-]*=+[^=]")
 _CODE: Final = re.compile(r"[A-Za-z_][\w.]*$")
 _CHOSEN: Final = re.compile(r"[a-z]{3,}[0-9]+$")
 _MAIL: Final = re.compile(r"[\w.+-]+@[\w-]+\.[\w.]+$")
@@ -64,7 +65,7 @@ def is_secret(kind: NameKind, value: str, *, quoted: bool, plain: bool) -> bool:
     """
     value = value[:JUDGED]
     length = len(value)
-    if kind not in _FREE and (length < 8 or "=" in value.rstrip("=")):
+    if kind not in _FREE and (length < 8 or (not quoted and _ASSIGNED.match(value))):
         return False
     if length < 4 or _is_reference(value) or _is_placeholder(value):
         return False
