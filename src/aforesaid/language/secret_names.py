@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Final
 
 STEMS: Final = tuple(
-    b"pass pwd secret token key cred auth bearer cookie sessi sig= chiave segret parola codice mnemonic phrase".split()
+    b"pass pwd secret token key cred auth bearer cookie sessi sig= signature= chiave segret parola codice mnemonic phrase".split()
 )
 """Every telling name holds one of these; they are searched in the text as lower-case ASCII."""
 
@@ -24,6 +24,8 @@ COOKIE: Final = frozenset(("cookie", "setcookie"))
 SESSION: Final = frozenset("phpsessid jsessionid sessionid sessid sessionkey aspsessionid".split())
 SIGNATURE: Final = frozenset(("sig", "signature"))
 MNEMONIC: Final = frozenset(("mnemonic", "phrase"))
+PHRASES: Final = frozenset(("codice", "parola"))
+"""Italian words that tell only with what follows: codice di accesso, parola d'ordine."""
 
 KEY_HEADS: Final = frozenset(
     """
@@ -53,7 +55,7 @@ last special stop count input output prompt completion per new resume pagination
 TAILS: Final = frozenset(
     """
 value val str string raw plain text plaintext clear base64 b64 encoded default live sandbox env var prod production dev
-development staging stage test testing local old new current primary secondary backup main header x a b hex id1 data
+development staging stage test testing local old new current primary secondary backup main header x a b hex base confirmation confirm repeat data
 """.split()
 )
 """Words behind a telling name that leave it one."""

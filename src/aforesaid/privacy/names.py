@@ -12,7 +12,20 @@ from typing import Final, Literal
 from aforesaid.language import secret_names as words
 
 NameKind = Literal[
-    "", "password", "secret", "token", "key", "weak-key", "auth", "cookie", "session", "signature", "mnemonic", "bearer"
+    "",
+    "password",
+    "secret",
+    "token",
+    "key",
+    "weak-key",
+    "auth",
+    "cookie",
+    "session",
+    "signature",
+    "mnemonic",
+    "bearer",
+    "phrase",
+    "putty",
 ]
 
 _PIECES: Final = re.compile(r"[A-Z]+(?![a-zß-ÿ])|[A-Z]?[a-zß-ÿ]+|[0-9]+")
@@ -53,6 +66,8 @@ def describe(name: str) -> NameKind:
         pieces.pop()
     if not pieces:
         return ""
+    if name.startswith("PuTTY-User-Key-File"):
+        return "putty"
     last, before = pieces[-1], pieces[-2] if len(pieces) > 1 else ""
     if "public" in pieces or (last == "pass" and before in _NO_PASS):
         return ""
@@ -76,6 +91,7 @@ _WHOLE: Final[tuple[tuple[frozenset[str], NameKind], ...]] = (
     (words.SESSION, "session"),
     (words.SIGNATURE, "signature"),
     (words.MNEMONIC, "mnemonic"),
+    (words.PHRASES, "phrase"),
 )
 
 

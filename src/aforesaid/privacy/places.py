@@ -49,11 +49,11 @@ _SCHEME: Final = re.compile(
     r"(?i:(?:bearer|basic|token|apikey|api-key|key|digest|negotiate|sso-key|ssws|splunk|bot|hawk|jwt)[ \t]{1,4}"
     r"|token token=\"?)"
 )
+_SCHEMED: Final = frozenset(("auth", "token", "key", "secret"))
+"""Kinds before whose values a scheme may stand: `Bearer`, `Basic`, `token`."""
 _BARE: Final = re.compile(r"[^\s\"'`<>“”‘’«»]{1,256}")
 _MORE: Final = re.compile(r"[\w+/=.~-]{0,4096}", re.ASCII)
-_ENDS: Final = re.compile(
-    r"[,;|](?=\s|$|[,;&|\])}]|[\w -]{1,30}[=:])|&(?=\s|$|&)|[(){}\[\]\\]|%26|%22|&quot;|&amp;"
-)
+_ENDS: Final = re.compile(r"[,;|](?=\s|$|[,;&|\])}]|[\w -]{1,30}[=:])|&(?=\s|$|&)|[(){}\[\]\\]|%26|%22|&quot;|&amp;")
 _ENDS_WHOLE: Final = re.compile(r"[,;](?=[\w -]{1,30}=)|[;&\\]$|\\[nrt]|%26|&amp;|&&|;;")
 _ENDS_QUERY: Final = re.compile(r"[&#\\,;(){}\[\]]|%26|%22")
 _TRAILING: Final = ".,;:!?)]}>*_"
@@ -65,7 +65,8 @@ _HEAD_BEFORE: Final = re.compile(
 _BEHIND_CHIAVE: Final = re.compile(
     r"(?i)(?:[ ](?:api|segreta|privata|di[ ](?:accesso|licenza|cifratura|servizio)|d'accesso|ssh|master)){1,3}"
 )
-_BEHIND_CODICE: Final = re.compile(r"(?i)[ ](?:di[ ](?:accesso|sicurezza|sblocco)|segreto|d'accesso)")
+_BEHIND_PHRASE: Final = re.compile(r"(?i)[ ](?:di[ ](?:accesso|sicurezza|sblocco)|segret[oa]|d['’](?:accesso|ordine))")
+_MNEMONIC: Final = re.compile(r"\\{0,3}[\"']?((?:[a-z]{3,8}[ ]){11,23}[a-z]{3,8})(?![a-z])")
 _TOLD: Final = re.compile(
     r"""(?:[ ][\w'’/().@-]{1,24}){0,6}?[ ]?
     (?P<told>[ ](?:is|was|are|be|to|as|è|era|sarà|sono|lautet|ist|est|es|é|becomes|diventa)
@@ -87,12 +88,12 @@ def after_name(kind: str, text: str, start: int, end: int) -> tuple[Place, ...]:
         kind, end = _key(name, text, start, end)
     if name == "sshpass":
         return _option(text, "login", end, min(len(text), end + 200))
-    if name == "codice":
-        found = _BEHIND_CODICE.match(text, end)
+    if kind == "phrase":
+        found = _BEHIND_PHRASE.match(text, end)
         if found is None:
             return ()
         kind, end = "password", found.end()
-    if name.startswith("PuTTY-User-Key-File"):
+    if kind == "putty":
         return _putty(text, end)
     separator = _SEPARATOR.match(text, end)
     places: tuple[Place, ...] = ()
@@ -122,6 +123,9 @@ def _separated(kind: NameKind, text: str, start: int, separator: re.Match[str]) 
     sign = separator["sign"]
     if kind == "signature" and (sign not in ("=", "%3D") or text[start - 1 : start] not in ("?", "&")):
         return ()
+    if kind == "mnemonic":
+        seed = _MNEMONIC.match(text, at)
+        return (Place(*seed.span(1), "mnemonic"),) if seed is not None else ()
     opening = _OPENING.match(text, at)
     if opening is not None and not (separator["blank"] and text[start : separator.start()].lower() == "pass"):
         places = _quoted(kind, text, opening)
@@ -152,7 +156,9 @@ def _stands_alone(kind: str, text: str, start: int) -> bool:
     """Whether `password VALUE` is a line of a configuration: of `.netrc`, of a router."""
     before = text[max(0, start - 80) : start]
     line = before.rpartition("\n")[2]
-    return kind == "password" and (not line.strip() or re.search(r"\blogin[ \t]+\S+[ \t]+$", line) is not None)
+    return kind == "password" and (
+        line.strip() in ("", "ENV", "ARG", "set") or re.search(r"\blogin[ \t]+\S+[ \t]+$", line) is not None
+    )
 
 
 def _is_plain(text: str, start: int, separator: re.Match[str]) -> bool:
@@ -180,11 +186,9 @@ def _quoted(kind: NameKind, text: str, opening: re.Match[str]) -> tuple[Place, .
     return _judged(kind, text, at, end, quoted=True, plain=True)
 
 
-def _bare(
-    kind: NameKind, text: str, at: int, *, plain: bool, wide: bool, query: bool = False
-) -> tuple[Place, ...]:
+def _bare(kind: NameKind, text: str, at: int, *, plain: bool, wide: bool, query: bool = False) -> tuple[Place, ...]:
     """A value without quotes: up to a blank, or to what ends a value in code, logs and addresses."""
-    scheme = _SCHEME.match(text, at) if kind in ("auth", "token", "key") else None
+    scheme = _SCHEME.match(text, at) if kind in _SCHEMED else None
     if scheme is not None:
         at = scheme.end()
     found = _BARE.match(text, at)
@@ -199,23 +203,26 @@ def _bare(
         end = cut.start()
     while end > at and text[end - 1] in ".,;:":
         end -= 1
-    places = _judged(kind, text, at, end, quoted=False, plain=plain)
+    places = _judged(kind, text, at, end, quoted=False, plain=plain, scheme=scheme)
     if places and cut is None and end == found.end():
         more = _MORE.match(text, end)
         return (places[0]._replace(end=more.end() if more else end),)
     return places
 
 
-def _judged(kind: NameKind, text: str, start: int, end: int, *, quoted: bool, plain: bool) -> tuple[Place, ...]:
-    scheme = _SCHEME.match(text, start, end)
-    if scheme is not None and kind in ("auth", "token", "key", "secret"):
+def _judged(
+    kind: NameKind, text: str, start: int, end: int, *, quoted: bool, plain: bool, scheme: re.Match[str] | None = None
+) -> tuple[Place, ...]:
+    """The value from `start` to `end`, or what stands in it behind the name of a scheme, if it can be a secret."""
+    if scheme is None and kind in _SCHEMED:
+        scheme = _SCHEME.match(text, start, end)
+    if scheme is not None:
         start = scheme.end()
-        if kind == "auth" and scheme.group().lower().startswith("basic"):
-            return (Place(start, end, "basic-credentials"),) if _is_basic(text[start:end]) else ()
     value = text[start:end]
-    if kind == "auth" and _is_basic(value):
+    basic = scheme is not None and scheme.group().lower().startswith("basic")
+    if kind == "auth" and (basic or (quoted and len(value) >= 12)) and _is_basic(value):
         return (Place(start, end, "basic-credentials"),)
-    if is_secret(kind, value, quoted=quoted, plain=plain):
+    if is_secret(kind, value, quoted=quoted, plain=plain) and not (basic and kind == "auth"):
         return (Place(start, end, _KINDS.get(kind, kind)),)
     return ()
 

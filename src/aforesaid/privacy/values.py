@@ -46,10 +46,11 @@ _OPAQUE: Final = re.compile(r"[\w+/=.~:@!#$%^&*?|,;-]+$", re.ASCII)
 _PIECE: Final = re.compile(r"[A-Za-z]+|[0-9]+")
 _WORD: Final = re.compile(
     r"[A-Z]?[a-zß-ÿ]+[0-9]{0,2}(?:[A-Z][a-z]+[0-9]{0,2}){0,6}$|[A-Z]+[0-9]{0,2}$|[0-9]{1,4}$|v[0-9]{1,3}$"
+    r"|(?:[A-Z]?[a-z]+|[A-Z]{2,})[0-9]{1,5}(?:[A-Z][a-z]{2,}){1,6}$"
     r"|[0-9]{1,3}[a-z]{1,3}$"
 )
 _RUNS: Final = re.compile(r"[a-z]+|[A-Z]+|[0-9]+")
-_FREE: Final = frozenset(("password", "secret", "mnemonic"))
+_FREE: Final = frozenset(("password", "secret"))
 """Kinds whose values a person may have chosen; all others come from machines."""
 
 
@@ -73,8 +74,6 @@ def is_secret(kind: NameKind, value: str, *, quoted: bool, plain: bool) -> bool:
         return _is_password(value, quoted=quoted, plain=plain)
     if kind == "secret" and quoted and length >= 6 and not value.isalnum() and " " not in value and _mixed(value):
         return not _is_name(value)
-    if kind == "mnemonic":
-        return _is_mnemonic(value)
     if not _OPAQUE.match(value) or _NUMBER.match(value) or _VERSION.match(value) or _DATE.match(value):
         return False
     if kind in ("secret", "token", "key"):
@@ -122,6 +121,8 @@ def in_prose(kind: NameKind, value: str, *, marked: bool, told: bool) -> bool:
         return not _is_name(value) or (value.isalnum() and not value[0].isdigit() and len(value) >= 6)
     if not _OPAQUE.match(value) or _is_name(value):
         return False
+    if kind == "password" and len(value) >= 8 and is_random(value):
+        return True
     runs = len(_RUNS.findall(value))
     return len(value) >= (8 if told or marked else 16) and runs * 5 >= len(value) and runs >= 4
 
@@ -179,11 +180,6 @@ def _is_phrase(value: str) -> bool:
     if len(parts) < 3 or any(part.strip(".,:;!?'\"()").lower() in words.SENTENCE for part in parts):
         return len(parts) == 2 and _has_digit(value) and any(not sign.isalnum() and sign != " " for sign in value)
     return (value[-1] not in ".:?!" and not value[0].isupper()) or _has_digit(value)
-
-
-def _is_mnemonic(value: str) -> bool:
-    parts = value.split()
-    return 11 <= len(parts) <= 25 and all(part.isascii() and part.isalpha() and part.islower() for part in parts)
 
 
 def _is_opaque(value: str, *, least: int, plain: bool) -> bool:
