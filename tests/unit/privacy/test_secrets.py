@@ -128,47 +128,148 @@ P = "zX9" + drawn(9)
 K = drawn(32)
 H = drawn(32, HEX)
 TOLD = [
-    *(f"spring.datasource.password={P}", f"jdbc:mysql://h:3306/db?user=root&password={P}", f"ftp://bob:{P}@files.example.com"),
-    *(f"Server=db;Uid=app;Pwd={P};", f"set API_KEY={K}", f"$env:API_KEY = '{K}'", f"heroku config:set SECRET_KEY_BASE={H}"),
+    *(
+        f"spring.datasource.password={P}",
+        f"jdbc:mysql://h:3306/db?user=root&password={P}",
+        f"ftp://bob:{P}@files.example.com",
+    ),
+    *(
+        f"Server=db;Uid=app;Pwd={P};",
+        f"set API_KEY={K}",
+        f"$env:API_KEY = '{K}'",
+        f"heroku config:set SECRET_KEY_BASE={H}",
+    ),
     *(f"kubectl create secret generic x --from-literal=password={P}", f"{{'passwd': '{P}'}}", f":password => '{P}'"),
-    *(f"api-key: {K}", f"Authorization: token {K}", f"Authorization: ApiKey {K}", f"PRIVATE-TOKEN: {K}", f"?access_token={K}&x=1"),
+    *(
+        f"api-key: {K}",
+        f"Authorization: token {K}",
+        f"Authorization: ApiKey {K}",
+        f"PRIVATE-TOKEN: {K}",
+        f"?access_token={K}&x=1",
+    ),
     *(f"https://x.blob.core.windows.net/c/f?sv=2020&sig={K}%3D", f"https://b.example.com/k?X-Amz-Signature={H}{H}"),
     *(f"//registry.npmjs.org/:_authToken={K}", f"otpauth://totp/X:me?secret={K}&issuer=X", f"Password for root: {P}"),
-    *(f"user: admin, password: {P}", f"usa la password {P}", f"parola d'ordine: {P}", f"codice di accesso: {P}", f"il token è {K}"),
-    *(f'\\"apiKey\\": \\"{K}\\"', f"'Cookie': 'session={K}; a=b'", f"Set-Cookie: auth={K}; HttpOnly", f"-b 'sessionid={K}'"),
-    *(f"MYSQL_PWD={P} mysql", f"ansible_become_password: {P}", f"APP_KEY=base64:{K}{H}=", f"jwt.secret={K}", f"PrivateKey = {K}{H}="),
-    *(f"https://{H}@o1.ingest.sentry.io/1", f'<add key="ApiKey" value="{K}" />', f'<property name="password" value="{P}"/>'),
+    *(
+        f"user: admin, password: {P}",
+        f"usa la password {P}",
+        f"parola d'ordine: {P}",
+        f"codice di accesso: {P}",
+        f"il token è {K}",
+    ),
+    *(
+        f'\\"apiKey\\": \\"{K}\\"',
+        f"'Cookie': 'session={K}; a=b'",
+        f"Set-Cookie: auth={K}; HttpOnly",
+        f"-b 'sessionid={K}'",
+    ),
+    *(
+        f"MYSQL_PWD={P} mysql",
+        f"ansible_become_password: {P}",
+        f"APP_KEY=base64:{K}{H}=",
+        f"jwt.secret={K}",
+        f"PrivateKey = {K}{H}=",
+    ),
+    *(
+        f"https://{H}@o1.ingest.sentry.io/1",
+        f'<add key="ApiKey" value="{K}" />',
+        f'<property name="password" value="{P}"/>',
+    ),
     *(f"ENV DB_PASS {P}", f"password_confirmation: {P}", f'setPassword("{P}")', f"password: process.env.PASS || '{P}'"),
-    *(f"if (password === '{P}')", f'sasl.jaas.config=x required username="a" password="{P}";', f"docker login -u me -p {P}"),
-    *(f"mnemonic: {'legal winner thank year wave sausage ' * 2}".rstrip(), f"CREATE USER a IDENTIFIED BY '{P}'", f"sshpass -p {P} ssh h"),
-    *(f"https://hooks.slack.com/services/T0{K[:8]}/B0{K[:8]}/{drawn(24)}", f"PuTTY-User-Key-File-2: x\nPrivate-Lines: 1\n{K}{K}\n"),
-    *(f"password = \"\"\"{P}\"\"\"", f"Bearer {K}", f"%22password%22:%22{P}%22", f"login({{password: '{P}'}})", f"token：{K}"),
-]  # fmt: skip
+    *(
+        f"if (password === '{P}')",
+        f'sasl.jaas.config=x required username="a" password="{P}";',
+        f"docker login -u me -p {P}",
+    ),
+    *(
+        f"mnemonic: {'legal winner thank year wave sausage ' * 2}".rstrip(),
+        f"CREATE USER a IDENTIFIED BY '{P}'",
+        f"sshpass -p {P} ssh h",
+    ),
+    *(
+        f"https://hooks.slack.com/services/T0{K[:8]}/B0{K[:8]}/{drawn(24)}",
+        f"PuTTY-User-Key-File-2: x\nPrivate-Lines: 1\n{K}{K}\n",
+    ),
+    *(
+        f'password = """{P}"""',
+        f"Bearer {K}",
+        f"%22password%22:%22{P}%22",
+        f"login({{password: '{P}'}})",
+        f"token：{K}",
+    ),
+]
 
 
 @pytest.mark.parametrize("text", TOLD)
 def test_a_name_tells_in_every_notation(text: str) -> None:
     (found,) = find_secrets(text)
-    assert any(
-        text[found.start : found.end] in secret * 2 or secret in text[found.start : found.end]
-        for secret in (P, K, H, K + H)
-    ) or (found.kind in ("mnemonic", "slack-webhook"))
+    covered = text[found.start : found.end]
+    assert found.kind == "slack-webhook" or any(part in covered for part in (P, K, H, "legal winner"))
 
 
 @pytest.mark.parametrize(
     "text",
     [
-        *("public_key_token = '1fc8b3b9a1e18e3b'", "getPassword()", "if (token !== undefined) {", "key: Ed25519PrivateKey | None"),
-        *("['username', 'password', 'repository']", "Pass `shape=None` instead", "password: user.password1", "token = Name.Builtin"),
-        *("password123 = load()", "bypass: abc123xyz", "secretary: Smith1 Anna", "golang.org/x/token v4.1.2 h1:tBuIGN+UGPdPbCOnmztm9"),
-        *("token: a.b.c", "the key is F12", "password: 2026-11-30", "api_key: https://example.com/keys", "password: ~/.pgpass"),
-        *("Cookie: theme=dark", "cookie: none", "Authorization: Bearer <token>", "auth: Optional", "codice 1234abcd", "parola chiave: x1y2z3"),
-        *("pass: 12abc", "redis-cli -a", "mysql -p", "curl -u", "Bearer of news", "sig=abc", "key", "password", "password="),
-        *('"password": "', "password: 'abc\ndef1234'", "-----BEGIN PRIVATE KEY-----", "PuTTY-User-Key-File-2: x", "Set-Cookie: x"),
-        *("https://hooks.slack.com/services/", "identified by the user", "://:@", "user info: a:b@c", "mnemonic: one two three"),
+        *(
+            "public_key_token = '1fc8b3b9a1e18e3b'",
+            "getPassword()",
+            "if (token !== undefined) {",
+            "key: Ed25519PrivateKey | None",
+        ),
+        *(
+            "['username', 'password', 'repository']",
+            "Pass `shape=None` instead",
+            "password: user.password1",
+            "token = Name.Builtin",
+        ),
+        *(
+            "password123 = load()",
+            "bypass: abc123xyz",
+            "secretary: Smith1 Anna",
+            "golang.org/x/token v4.1.2 h1:tBuIGN+UGPdPbCOnmztm9",
+        ),
+        *(
+            "token: a.b.c",
+            "the key is F12",
+            "password: 2026-11-30",
+            "api_key: https://example.com/keys",
+            "password: ~/.pgpass",
+        ),
+        *(
+            "Cookie: theme=dark",
+            "cookie: none",
+            "Authorization: Bearer <token>",
+            "auth: Optional",
+            "codice 1234abcd",
+            "parola chiave: x1y2z3",
+        ),
+        *(
+            "pass: 12abc",
+            "redis-cli -a",
+            "mysql -p",
+            "curl -u",
+            "Bearer of news",
+            "sig=abc",
+            "key",
+            "password",
+            "password=",
+        ),
+        *(
+            '"password": "',
+            "password: 'abc\ndef1234'",
+            "-----BEGIN PRIVATE KEY-----",
+            "PuTTY-User-Key-File-2: x",
+            "Set-Cookie: x",
+        ),
+        *(
+            "https://hooks.slack.com/services/",
+            "identified by the user",
+            "://:@",
+            "user info: a:b@c",
+            "mnemonic: one two three",
+        ),
         *("<password>@db:3306", "| token | required |", "if key == 'a1b2c3':", "credentials: 'include'"),
     ],
-)  # fmt: skip
+)
 def test_names_alone_tell_nothing(text: str) -> None:
     assert find_secrets(text) == ()
 

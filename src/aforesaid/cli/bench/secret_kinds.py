@@ -24,6 +24,7 @@ HEX: Final = DIGITS + "abcdef"
 ALNUM: Final = UPPER + LOWER + DIGITS
 URL_SAFE: Final = ALNUM + "-_"
 SIGNS: Final = "!@#%^&*+?"
+_PRIVATE: Final = "PRIVATE KEY"
 _WORDS: Final = "copper lantern meadow pilot ribbon summit violet walnut harbor cactus ember falcon glacier".split()
 
 
@@ -228,11 +229,11 @@ _BUILT: Final = (
     Kind(name="sql-connection", variable="CONNECTION_STRING", english="connection string", italian="stringa di connessione", spaced=True,
          draw=lambda random: f"Server=tcp:sql.example.net;Database=shop;User ID=app;Password={_url_password(random)};Encrypt=True",
          core=lambda v: v.partition("Password=")[2].partition(";")[0], address=True),
-    Kind(name="rsa-key", variable="PRIVATE_KEY", english="key", italian="chiave", draw=_key_block("RSA PRIVATE" " KEY"), core=_body, block=True),
-    Kind(name="pkcs8-key", variable="TLS_KEY", english="key", italian="chiave", draw=_key_block("PRIVATE" " KEY"), core=_body, block=True),
-    Kind(name="openssh-key", variable="SSH_KEY", english="key", italian="chiave", draw=_key_block("OPENSSH PRIVATE" " KEY"), core=_body, block=True),
-    Kind(name="ec-key", variable="EC_KEY", english="key", italian="chiave", draw=_key_block("EC PRIVATE" " KEY"), core=_body, block=True),
-    Kind(name="pgp-key", variable="PGP_KEY", english="key", italian="chiave", draw=_key_block("PGP PRIVATE" " KEY BLOCK"), core=_body, block=True),
+    Kind(name="rsa-key", variable="PRIVATE_KEY", english="key", italian="chiave", draw=_key_block(f"RSA {_PRIVATE}"), core=_body, block=True),
+    Kind(name="pkcs8-key", variable="TLS_KEY", english="key", italian="chiave", draw=_key_block(_PRIVATE), core=_body, block=True),
+    Kind(name="openssh-key", variable="SSH_KEY", english="key", italian="chiave", draw=_key_block(f"OPENSSH {_PRIVATE}"), core=_body, block=True),
+    Kind(name="ec-key", variable="EC_KEY", english="key", italian="chiave", draw=_key_block(f"EC {_PRIVATE}"), core=_body, block=True),
+    Kind(name="pgp-key", variable="PGP_KEY", english="key", italian="chiave", draw=_key_block(f"PGP {_PRIVATE} BLOCK"), core=_body, block=True),
 )  # fmt: skip
 
 KINDS: Final = (*_TOKENS, *_NAMED, *_BUILT)
