@@ -85,6 +85,24 @@ def test_retrieve(desk: Desk) -> None:
     assert found > 5
 
 
+def test_plan(desk: Desk) -> None:
+    with Service(desk.environment, desk.folder) as service, Engine.open(desk.store) as engine:
+        for query in (None, "which PG_PORT did we choose?"):
+            given = {} if query is None else {"query": query}
+            by_engine = json.loads(
+                wire.encode(
+                    wire.plan(
+                        engine.plan(session=desk.folder / "one.jsonl", context_window=9000, query=query, model="a/b")
+                    )
+                )
+            )
+            options = ["--session=one.jsonl", "--context-window=9000", "--model=a/b", *flags(given)]
+            by_command = desk.json("plan", "plan", *options)
+            by_service = service.call("plan", session="one.jsonl", contextWindow=9000, model="a/b", **given)
+            assert plain(by_engine) == plain(by_command) == plain(by_service)
+            assert by_service["status"] == "planned"
+
+
 @pytest.mark.parametrize(
     ("method", "params", "command", "in_python"),
     [

@@ -46,6 +46,35 @@ def test_retrieved_shows_excerpts_counts_and_latency(asked: Pi) -> None:
     assert " ms to retrieve" in told
 
 
+def test_the_manifest_says_what_went_out_and_what_not(asked: Pi) -> None:
+    manifest = asked.say("/context manifest")
+    assert manifest.startswith("planned (whole) for fake/fake-1")
+    assert "window 128,000 tokens" in manifest
+    assert "1 retrieval" in manifest
+    included = asked.say("/context included")
+    assert "retrieval" in included
+    assert "identifier:1" in included
+    assert "nothing" in asked.say("/context excluded")
+    assert "nothing" in asked.say("/context excluded all")
+    explained = asked.say("/context explain")
+    assert "names in the request: PG_PORT" in explained
+    assert "1 message went before the request" in explained
+    tokens = asked.say("/context tokens")
+    assert "Pi alone:" in tokens
+    assert "hard" in tokens
+    for shown in (manifest, included, explained, tokens):
+        assert "5432 was taken" not in shown
+
+
+def test_an_observer_is_told_what_would_have_gone(asked: Pi, model: Model) -> None:
+    choose(asked, pick("context.mode"), pick("observer"))
+    asked.prompt(QUESTION)
+    assert evidence(model.calls[-1]) == []
+    assert "observer" in asked.say("/context status")
+    assert "retrieval" in asked.say("/context excluded")
+    assert "(left out)" in asked.say("/context retrieved")
+
+
 def test_nothing_of_it_reaches_the_model_or_the_session(asked: Pi, model: Model) -> None:
     before = len(model.requests)
     for topic in ("retrieved", "health", "nonsense"):

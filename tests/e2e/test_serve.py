@@ -12,7 +12,7 @@ from tests import pi
 from tests.e2e.test_cli import Desk, make_desk
 from tests.serving import Service
 
-from aforesaid import __version__
+from aforesaid import Engine, __version__
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -101,8 +101,9 @@ def test_the_context_is_told_by_deltas(desk: Desk) -> None:
         assert len(context(0, "cccccccc", "q0000001")) == 1
         assert len(context(2)) == 1
         assert context(0, "e0000000", "e0000001", "cccccccc", "q0000001") == []
-        assert len(context(0, "cccccccc")) == 1
-        assert service.refused("session/context", session=session, entries={"keep": 2}) == "bad-argument"
+        assert len(context(0, "cccccccc", "q0000001")) == 1
+        assert len(context(1, "q0000001")) == 1
+        assert service.refused("session/context", session=session, entries={"keep": 3}) == "bad-argument"
         assert service.refused("session/context", session=session, entries={"keep": -1}) == "bad-argument"
 
 
@@ -131,10 +132,56 @@ def test_nothing_is_carried_where_nothing_is_asked(desk: Desk) -> None:
         session = opened(service, file)
         entries = {"add": ["cccccccc", "q0000001"]}
         told = service.call("session/context", session=session, leaf="q0000001", request="q0000001", entries=entries)
-        assert (told["status"], told["reason"], told["messages"]) == ("native", "no-query", [])
+        assert (told["status"], told["reason"], told["messages"]) == ("planned", "no-query", [])
         told = service.call("session/context", session=session, leaf="q0000001")
         assert (told["status"], told["reason"], told["messages"]) == ("native", "no-request", [])
         assert service.call("session/report", session=session)["retrieval"] is None
+
+
+def test_a_window_that_is_too_small_leaves_turns_out_and_brings_back_what_was_in_them(desk: Desk) -> None:
+    rows = pi.conversation(["the walnut table costs 412 crowns", *["fruit and vegetables " * 150] * 21])
+    ask = ask_walnut(parent=rows[-1]["id"])
+    file = pi.write(desk.folder / "s.jsonl", [pi.header("one"), *rows, ask])
+    with Service(desk.environment, desk.folder) as service:
+        session = opened(service, file)
+        model = {"provider": "fake", "id": "m", "contextWindow": 12_000, "maxTokens": 1000}
+        asked = {"session": session, "leaf": "q0000001", "request": "q0000001", "model": model}
+        told = service.call("session/context", **asked, entries={"add": [*(row["id"] for row in rows), "q0000001"]})
+        assert (told["status"], told["reason"]) == ("planned", "over-soft-limit")
+        assert told["omitted"][0] == "e0000000"
+        assert len(told["omitted"]) < len(rows)
+        (message,) = told["messages"]
+        assert (message["entryId"], message["before"]) == ("e0000000", "q0000001")
+        manifest = service.call("session/report", session=session)["manifest"]
+        assert manifest["model"] == "fake/m"
+        assert manifest["retrievedEventIds"] == ["e0000000"]
+        kept = service.call("session/show", session=session, topic="excluded all")["text"]
+        assert all(id_ in kept for id_ in told["omitted"])
+        service.end()
+    with Engine.open(desk.store) as engine:
+        (manifest,) = engine.manifests(session=file)
+        assert manifest.manifest.retrieved_event_ids == ("e0000000",)
+
+
+def test_a_plan_may_put_messages_elsewhere(desk: Desk) -> None:
+    rows = pi.conversation(["the walnut table costs 412 crowns", "noted", "an apple", "a pear"])
+    end = pi.compaction("cccccccc", rows[-1]["id"], rows[2]["id"], minute=9)
+    file = pi.write(desk.folder / "s.jsonl", [pi.header("one"), *rows, end, ask_walnut()])
+    with Service(desk.environment, desk.folder, "--set", "context.supplementalPlacement=stable-prefix") as service:
+        session = opened(service, file)
+        entries = {"add": ["cccccccc", rows[2]["id"], rows[3]["id"], "q0000001"]}
+        told = service.call("session/context", session=session, leaf="q0000001", request="q0000001", entries=entries)
+        assert [message["before"] for message in told["messages"]] == [rows[2]["id"]]
+
+
+def test_an_observer_changes_nothing(desk: Desk) -> None:
+    file = write(desk, ask_walnut())
+    with Service(desk.environment, desk.folder, "--set", "context.mode=observer") as service:
+        session = opened(service, file)
+        entries = {"add": ["cccccccc", "q0000001"]}
+        told = service.call("session/context", session=session, leaf="q0000001", request="q0000001", entries=entries)
+        assert (told["status"], told["messages"], told["omitted"]) == ("observer", [], [])
+        assert "observer" in service.call("session/show", session=session, topic="explain")["text"]
 
 
 def test_sessions_are_kept_apart_and_can_be_closed(desk: Desk) -> None:

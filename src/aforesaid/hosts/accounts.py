@@ -15,13 +15,23 @@ from aforesaid import __version__
 from aforesaid.errors import BadArgument
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from aforesaid.config import Config
     from aforesaid.model import Evidence, Retrieval, StoreStatus
+    from aforesaid.planning.values import ManifestItem, Plan
 
 _EXCERPT: Final = 300
 """Characters of an excerpt that are shown."""
+_LISTED: Final = 20
+"""Items of a manifest that are listed, unless all are asked for."""
+_WHY: Final = {
+    "whole": "all of the conversation that Pi would send went out",
+    "over-soft-limit": "the conversation alone was over the soft limit, so older turns were left out",
+    "over-hard-limit": "the conversation alone is over the hard limit, so nothing was added",
+    "observer": "`context.mode` is `observer`, so nothing was changed",
+}
+"""What the reasons of plans mean."""
 _HIDDEN: Final[dict[int, str | None]] = {
     **dict.fromkeys((*range(0x20), 0x7F, *range(0x80, 0xA0), 0x2028, 0x2029), " "),
     **dict.fromkeys((*range(0x202A, 0x202F), *range(0x2066, 0x206A))),
@@ -65,7 +75,7 @@ class Known(Struct, frozen=True, kw_only=True):
     Attributes:
         session: the open session.
         entries: how many of its entries the model sees natively.
-        last: the last retrieval for it, or None.
+        last: the last plan for it, or None.
         facts: what the host says.
         config: what counts now.
         store: asks for the state of the store; may raise `StoreError`.
@@ -73,7 +83,7 @@ class Known(Struct, frozen=True, kw_only=True):
 
     session: str
     entries: int
-    last: Retrieval | None
+    last: Plan | None
     facts: HostFacts
     config: Config
     store: Callable[[], StoreStatus]
@@ -93,7 +103,7 @@ def tell(topic: str, known: Known) -> str:
 
 
 def _status(known: Known) -> Iterator[str]:
-    facts, last = known.facts, known.last
+    facts, last = known.facts, _retrieval(known)
     yield f"aforesaid {__version__}, {_plural(facts.calls, 'model call')}, the last one: {facts.outcome}"
     yield f"session: {known.session}; the model sees {_plural(known.entries, 'entry', 'entries')} natively"
     if last is None:
@@ -101,14 +111,15 @@ def _status(known: Known) -> Iterator[str]:
     else:
         counts = last.diagnostics
         yield (
-            f"last request: {last.status}, {_plural(len(last.hits), 'evidence message')} of {counts.candidate_count} "
-            f"candidates, {counts.selected_tokens:,} of {counts.max_tokens:,} tokens, {counts.duration_ms:.1f} ms"
+            f"last request: {last.status}, {_plural(len(_sent(known)), 'evidence message')} of "
+            f"{counts.candidate_count} candidates, {counts.selected_tokens:,} of {counts.max_tokens:,} tokens, "
+            f"{counts.duration_ms:.1f} ms"
         )
     yield "`/context retrieved` shows what was found, `/context health` whether all is well"
 
 
 def _retrieved(known: Known) -> Iterator[str]:
-    last = known.last
+    last = _retrieval(known)
     if last is None:
         yield f"nothing was retrieved: {known.facts.outcome}"
         return
@@ -127,20 +138,119 @@ def _retrieved(known: Known) -> Iterator[str]:
         yield f"warnings: {', '.join(counts.warnings)}"
     if not counts.coverage.complete:
         yield f"not everything could be searched: {', '.join(counts.coverage.reasons)}"
+    sent = _sent(known)
     for number, hit in enumerate(last.hits, 1):
-        yield from _hit(number, hit)
+        yield from _hit(number, hit, sent=hit.ranked.candidate.entry.id in sent)
 
 
-def _hit(number: int, hit: Evidence) -> Iterator[str]:
+def _hit(number: int, hit: Evidence, *, sent: bool) -> Iterator[str]:
     entry = hit.ranked.candidate.entry
     date = f"{entry.timestamp[:10]} {entry.timestamp[11:19]} UTC" if entry.timestamp else "unknown date"
     yield ""
     yield (
         f"{number}. {_shown(entry.id)}  {entry.role}  {date}  score {hit.ranked.score:.2f}  "
         f"{_plural(hit.tokens, 'token')}  {hit.ranked.reason}"
+        f"{'' if sent else '  (left out)'}"
     )
     text = _shown(hit.excerpt)
     yield f"   {text[:_EXCERPT]}{'…' if len(text) > _EXCERPT else ''}"
+
+
+def _manifest(known: Known) -> Iterator[str]:
+    plan = known.last
+    if plan is None:
+        yield f"nothing was planned: {known.facts.outcome}"
+        return
+    manifest, limits = plan.manifest, plan.manifest.limits
+    yield f"{plan.status} ({plan.reason}) for {_shown(manifest.model or 'an unknown model')}"
+    yield (
+        f"window {limits.window:,} tokens: {limits.reserve:,} for the answer, target {limits.target:,}, "
+        f"soft limit {limits.soft:,}, hard limit {limits.hard:,}"
+    )
+    for label, items in (("included", manifest.included), ("left out", manifest.excluded)):
+        yield f"{label}: {_by_kind(items)}"
+    yield f"retrieved: {', '.join(map(_shown, manifest.retrieved_event_ids)) or 'nothing'}"
+    yield f"digest of the messages: {manifest.messages_sha256}"
+    if manifest.sampled:
+        yield "the lists are samples: there were too many items"
+
+
+def _by_kind(items: Sequence[ManifestItem]) -> str:
+    kinds = dict.fromkeys(item.kind for item in items)
+    parts = []
+    for kind in kinds:
+        tokens = [item.tokens for item in items if item.kind == kind]
+        parts.append(f"{len(tokens):,} {kind} ({sum(tokens):,} tokens)")
+    return ", ".join(parts) or "nothing"
+
+
+def _included(known: Known) -> Iterator[str]:
+    return _items(known, () if known.last is None else known.last.manifest.included, _LISTED)
+
+
+def _excluded(known: Known) -> Iterator[str]:
+    return _items(known, () if known.last is None else known.last.manifest.excluded, _LISTED)
+
+
+def _all_excluded(known: Known) -> Iterator[str]:
+    return _items(known, () if known.last is None else known.last.manifest.excluded, None)
+
+
+def _items(known: Known, items: Sequence[ManifestItem], most: int | None) -> Iterator[str]:
+    """The last ones of a list of the manifest: those that stand nearest to the request."""
+    if known.last is None:
+        yield f"nothing was planned: {known.facts.outcome}"
+        return
+    yield _by_kind(items)
+    shown = items if most is None else items[-most:]
+    if len(shown) < len(items):
+        yield f"  the last {len(shown)} of {len(items):,}:"
+    for item in shown:
+        score = "" if item.score is None else f"  score {item.score:.2f}"
+        yield (
+            f"  {item.kind}  {_shown(item.entry_id or '-')}  {_plural(item.tokens, 'token')}  {item.classification}  "
+            f"{item.group_id}  {_shown(item.reason)}{score}"
+        )
+
+
+def _explain(known: Known) -> Iterator[str]:
+    plan, found = known.last, _retrieval(known)
+    if plan is None or found is None:
+        yield f"Pi's own messages went out: {known.facts.outcome}"
+        return
+    query = found.query
+    asked = (
+        ("names", query.identifiers),
+        ("phrases", query.phrases),
+        ("topics", (*query.technologies, *query.keywords)),
+    )
+    for label, terms in asked:
+        if terms:
+            yield f"{label} in the request: {', '.join(map(_shown, terms))}"
+    if query.empty:
+        yield "the request names no topic, so nothing was searched"
+        return
+    counts = found.diagnostics
+    yield f"{counts.candidate_count} entries of this branch were looked at, {counts.eligible_count} matched"
+    yield (
+        f"{counts.in_context_count} the model still sees, {counts.duplicate_count} say the same as another, "
+        f"{counts.privacy_excluded_count} the policy withholds, {counts.planner_excluded_count} did not fit"
+    )
+    yield f"{_plural(len(_sent(known)), 'message')} went before the request; {_WHY.get(plan.reason, plan.reason)}"
+
+
+def _tokens(known: Known) -> Iterator[str]:
+    plan = known.last
+    if plan is None:
+        yield f"nothing was planned: {known.facts.outcome}"
+        return
+    limits, found = plan.manifest.limits, plan.retrieval
+    added = 0 if found is None else found.diagnostics.selected_tokens
+    yield f"Pi alone: {plan.native_tokens:,} tokens; as planned: {plan.tokens:,}, of that {added:,} evidence"
+    yield f"limits: target {limits.target:,}, soft {limits.soft:,}, hard {limits.hard:,}, window {limits.window:,}"
+    if found is not None:
+        yield f"evidence may have {found.diagnostics.max_tokens:,} tokens and {found.diagnostics.max_results} messages"
+    yield "all of it is estimated"
 
 
 def _health(known: Known) -> Iterator[str]:
@@ -173,10 +283,26 @@ def _config(known: Known) -> Iterator[str]:
 TOPICS: Final[Mapping[str, Callable[[Known], Iterator[str]]]] = {
     "status": _status,
     "retrieved": _retrieved,
+    "manifest": _manifest,
+    "included": _included,
+    "excluded": _excluded,
+    "excluded all": _all_excluded,
+    "explain": _explain,
+    "tokens": _tokens,
     "health": _health,
     "config": _config,
 }
 """What can be asked, and who answers."""
+
+
+def _retrieval(known: Known) -> Retrieval | None:
+    return None if known.last is None else known.last.retrieval
+
+
+def _sent(known: Known) -> tuple[str, ...]:
+    """Ids of the entries whose evidence went out."""
+    sent = known.last is not None and known.last.status == "planned"
+    return known.last.manifest.retrieved_event_ids if sent and known.last is not None else ()
 
 
 def _shown(text: str) -> str:

@@ -12,6 +12,7 @@ from __future__ import annotations
 import json
 import os
 import sys
+from contextlib import suppress
 from queue import SimpleQueue
 from threading import Lock, Thread
 from time import monotonic
@@ -73,15 +74,17 @@ class Call:
         wanted: whether it is answered.
         deadline: of `monotonic()`, or None.
         cancelled: whether the host has lost interest.
+        afterwards: what is still to be done once the answer is on its way; what it raises is nobody's concern.
     """
 
-    __slots__ = ("cancelled", "deadline", "id", "method", "params", "wanted")
+    __slots__ = ("afterwards", "cancelled", "deadline", "id", "method", "params", "wanted")
 
     def __init__(self, id_: Id, method: str, params: Params, *, wanted: bool, arrived: float) -> None:
         self.id = id_
         self.method = method
         self.wanted = wanted
         self.cancelled = False
+        self.afterwards: Callable[[], None] | None = None
         self.deadline: float | None = None
         self.params = params
         limit = params.pop(DEADLINE, None)
@@ -141,6 +144,9 @@ class Connection:
                     self._open.pop((type(item.id), item.id), None)
                 if item.wanted:
                     self._send(answer)
+                if item.afterwards is not None:
+                    with suppress(AforesaidError, OSError):
+                        item.afterwards()
 
     def _read(self) -> None:
         try:

@@ -45,6 +45,17 @@ class Retrieve(Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown
     provider: str | None = None
 
 
+class Plan(Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown_fields=True):
+    """Parameters of `plan`."""
+
+    session: str
+    context_window: int
+    leaf: str | None = None
+    query: str | None = None
+    model: str | None = None
+    output_reserve: int | None = None
+
+
 class Index(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Parameters of `index`."""
 
@@ -173,6 +184,7 @@ class Commands:
         """A function a method."""
         return {
             "retrieve": self._retrieve,
+            "plan": self._plan,
             "recall": self._recall,
             "expand": self._expand,
             "index": self._index,
@@ -239,6 +251,19 @@ class Commands:
             caller=SERVICE,
         )
         return wire.expand(answer)
+
+    def _plan(self, params: Params, call: Call) -> object:
+        del call
+        asked = read_params(params, Plan)
+        made = self.engine.plan(
+            session=check_path(asked.session),
+            context_window=asked.context_window,
+            query=asked.query,
+            leaf=asked.leaf,
+            model=asked.model,
+            output_reserve=asked.output_reserve,
+        )
+        return wire.plan(made)
 
     def _index(self, params: Params, call: Call) -> object:
         asked = read_params(params, Index)

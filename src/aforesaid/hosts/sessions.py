@@ -8,6 +8,7 @@ back is only ever evidence that `engine` returned. `docs/serve.md` describes the
 from __future__ import annotations
 
 import os
+from functools import partial
 from json import dumps
 from typing import TYPE_CHECKING, Any, Final
 
@@ -22,11 +23,11 @@ from aforesaid.hosts.jsonrpc import MAX_LINE
 from aforesaid.hosts.methods import Nothing, check_path, read_params
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator, Sequence
 
     from aforesaid.engine import Engine
     from aforesaid.hosts.jsonrpc import Call, Method, Params
-    from aforesaid.model import Retrieval
+    from aforesaid.planning.values import Message, Plan
 
 HELD: Final = "memory:"
 """Begins the names of sessions without a file."""
@@ -36,6 +37,10 @@ MAIN_OPTIONS: Final = (
     *("privacy.enabled", "privacy.redactSecrets", "host.timeoutMs", "host.firstCallTimeoutMs"),
 )
 """What `/context settings` offers; options that do nothing in this version are left out."""
+_WINDOW: Final = 128_000
+_CONTEXT: Final = "aforesaid.context/1"
+_NOT_ASKED: Final = "no-request"
+_NO_TRANSCRIPT: Final = "no-transcript"
 PROTOCOL: Final = 1
 """Version of the methods in this module; a change that an older host would misread is a new number."""
 
@@ -108,15 +113,13 @@ class Context(Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown_
         leaf: id of the entry whose branch counts.
         request: id of the real user message that the model call is about; None if there is none.
         entries: the entries that the model sees natively.
-        provider: who is called, for the privacy policy; None counts as a remote one.
-        model: the model that is called.
+        model: the model that is called; None counts as a remote one with a window of 128,000 tokens.
     """
 
     session: str
     leaf: str | None = None
     request: str | None = None
     entries: Delta = Delta()
-    provider: str | None = None
     model: Model | None = None
 
 
@@ -144,7 +147,7 @@ class _Opened:
         self.file = file
         self.lines = 0
         self.context: tuple[str, ...] = ()
-        self.last: Retrieval | None = None
+        self.last: Plan | None = None
 
 
 class Sessions:
@@ -243,7 +246,6 @@ class Sessions:
         return report.session.entries if report.session is not None else 0
 
     def _context(self, params: Params, call: Call) -> object:
-        del call
         asked = read_params(params, Context)
         opened = self._find(asked.session)
         delta = asked.entries
@@ -255,28 +257,32 @@ class Sessions:
         there = opened.lines > 0 if opened.file is None else os.path.isfile(opened.file)
         if asked.request is None or not there:
             opened.last = None
-            return _carry("native", "no-request" if asked.request is None else "no-transcript")
-        found = self._engine_of(opened).retrieve(
+            return _carry(_NOT_ASKED if asked.request is None else _NO_TRANSCRIPT)
+        engine, model = self._engine_of(opened), asked.model
+        made = engine.plan(
             session=opened.handle,
             leaf=asked.leaf,
+            context_window=_WINDOW if model is None else model.context_window,
             context_entries=opened.context,
-            provider=asked.provider or (asked.model.provider if asked.model is not None else None),
+            model=None if model is None else f"{model.provider}/{model.id}",
+            output_reserve=None if model is None else _reserve(model),
+            keep=False,
         )
-        opened.last = found
-        if found.status != "complete":
-            failed = found.status == "failed"
-            reason = next(iter(found.diagnostics.warnings), found.status) if failed else found.status
-            return _carry("native", reason, found, failed=failed)
-        return _carry("planned", "", found, before=asked.request)
+        opened.last = made
+        # The host is waiting for the answer, and nobody for the record of it.
+        call.afterwards = partial(engine.keep_manifest, made, session=opened.handle)
+        return _carry(made)
 
     def _report(self, params: Params, call: Call) -> object:
         del call
         opened = self._find(read_params(params, Named).session)
+        found = None if opened.last is None else opened.last.retrieval
         return {
             "schema": "aforesaid.report/1",
             "session": opened.handle,
             "contextEntries": len(opened.context),
-            "retrieval": None if opened.last is None else wire.retrieval(opened.last),
+            "retrieval": None if found is None else wire.retrieval(found),
+            "manifest": None if opened.last is None else wire.manifest(opened.last.manifest),
         }
 
     def _show(self, params: Params, call: Call) -> object:
@@ -342,25 +348,48 @@ class Sessions:
         return opened
 
 
-def _carry(
-    status: str, reason: str, found: Retrieval | None = None, *, before: str | None = None, failed: bool = False
-) -> dict[str, Any]:
-    """`aforesaid.context/1`: what to insert before a model call, in order: the best nearest to the request."""
-    hits = () if found is None or before is None else tuple(reversed(found.hits))
+def _reserve(model: Model) -> int | None:
+    """Tokens for the answer: what the model may give at most, if that is little; models name what no answer needs."""
+    return model.max_tokens if 0 < model.max_tokens <= model.context_window // 10 else None
+
+
+def _carry(made: Plan | str) -> dict[str, Any]:
+    """`aforesaid.context/1`: what to insert before which entries, in order, and which entries to leave out.
+
+    Args:
+        made: the plan, or why there is none.
+    """
+    if isinstance(made, str):
+        return {
+            "schema": _CONTEXT, "status": "native", "reason": made, "failed": False, "messages": [], "omitted": [],
+            "diagnostics": None,
+        }  # fmt: skip
+    found = made.retrieval
+    idle = found is not None and found.status != "complete" and not made.failed
     return {
-        "schema": "aforesaid.context/1",
-        "status": status,
-        "reason": reason,
-        "failed": failed,
-        "messages": [
-            {
-                "role": "user",
-                "content": hit.message,
-                "source": "evidence",
-                "entryId": hit.ranked.candidate.entry.id,
-                "before": before,
-            }
-            for hit in hits
-        ],
+        "schema": _CONTEXT,
+        "status": made.status,
+        "reason": found.status if found is not None and idle else made.reason,
+        "failed": made.failed,
+        "messages": list(_added(made.messages)) if made.status == "planned" else [],
+        "omitted": list(made.omitted),
         "diagnostics": None if found is None else wire.diagnostics(found.diagnostics),
     }
+
+
+def _added(messages: Sequence[Message]) -> Iterator[dict[str, Any]]:
+    """What is not the host's own, each with the host's entry that it stands before."""
+    waiting: list[Message] = []
+    for message in messages:
+        if message.source != "native":
+            waiting.append(message)
+            continue
+        for added in waiting:
+            yield {
+                "role": added.role,
+                "content": added.content,
+                "source": added.source,
+                "entryId": added.entry_id,
+                "before": message.entry_id,
+            }
+        waiting = []

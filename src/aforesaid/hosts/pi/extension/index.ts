@@ -90,7 +90,7 @@ export class Bridge {
       selection = decision.selection;
       this.facts.outcome = selection.messages.length ? "frozen" : "frozen-native";
     } else {
-      selection = await this.ask(seen.items.map((item) => item.id), seen.items[request].id, ctx);
+      selection = await this.ask(seen.entries, seen.items[request].id, ctx);
       this.run.freeze(seen, request, selection);
     }
     const woven = weave(seen, messages, selection);
@@ -106,7 +106,7 @@ export class Bridge {
     try {
       const told = await within(this.service, patient, (timeoutMs) => this.context(ids, request, ctx, timeoutMs));
       const selection = checked(told);
-      this.facts.outcome = told.reason || told.status;
+      this.facts.outcome = `${told.status}: ${told.reason}`;
       if (told.failed) throw new ServiceError(told.reason, `aforesaid failed: ${told.reason}`, "see `/context health`");
       this.inTrouble = false;
       return selection;
@@ -290,7 +290,8 @@ export default function aforesaid(pi: ExtensionAPI, launch: Launch): void {
 }
 
 const TOPICS = [
-  ...["status", "retrieved", "health", "rebuild-index", "config", "settings"],
+  ...["status", "retrieved", "manifest", "included", "excluded", "excluded all", "explain", "tokens", "health"],
+  ...["rebuild-index", "config", "settings"],
 ];
 
 function completions(typed: string): { value: string; label: string }[] | null {

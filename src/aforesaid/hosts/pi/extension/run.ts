@@ -14,6 +14,8 @@ export interface Item {
 
 export interface Seen {
   items: Item[];
+  /** Ids of all entries of the context, those without a message included. */
+  entries: string[];
   /** The compaction whose summary stands at the head of the list. */
   compaction: string | undefined;
 }
@@ -43,7 +45,8 @@ export function see(projection: { entries: any[] }): Seen {
     }
   }
   const first = projection.entries[0]?.sourceEntry;
-  return { items, compaction: first?.type === "compaction" ? first.id : undefined };
+  const entries = projection.entries.map(({ sourceEntry }) => sourceEntry.id);
+  return { items, entries, compaction: first?.type === "compaction" ? first.id : undefined };
 }
 
 /** Whether Pi's list is the projection: an extension that ran before may have changed it. */
