@@ -605,6 +605,54 @@ class Engine:
             judge=lambda found: self._judge(found, provider), read_line=read_line,
         )  # fmt: skip
 
+    def known(self, reference: str) -> tuple[Session, ...]:
+        """The sessions of the store that a path or an id names; none, one, or several with one id."""
+        found = self._store.by_file(os.path.abspath(reference))
+        return (found,) if found is not None else self._store.by_id(reference)
+
+    def locate(self, reference: str, folders: Sequence[Path]) -> str:
+        """The transcript that a path or an id names, also one that nobody has indexed yet.
+
+        Args:
+            reference: a path, or the id of a session.
+            folders: where the hosts keep their transcripts, named after their sessions.
+
+        Raises:
+            SessionNotFound, SessionAmbiguous: there is none, or more than one.
+        """
+        if os.path.isfile(reference):
+            return os.path.abspath(reference)
+        try:
+            return self._find(reference).file
+        except (SessionNotFound, PathMissing):
+            for folder in folders:
+                for parent, _, names in os.walk(folder):
+                    for name in sorted(names):
+                        if name.endswith(f"{reference}.jsonl"):
+                            return os.path.join(parent, name)
+            raise
+
+    def find_call(self, session: Path, call: str, *, patience: float = 0.5) -> str | None:
+        """The id of the entry that made a call; a host may write it a moment after it made the call.
+
+        Args:
+            session: the transcript.
+            call: the host's id of the call.
+            patience: seconds to wait for it.
+        """
+        from time import monotonic, sleep  # late: only tools of a host need it
+
+        end = monotonic() + patience
+        while True:
+            found, _ = self._refresh(os.fspath(session))
+            with self._store.read(found.key) as snapshot:
+                for entry in reversed(snapshot.entries(range(max(1, found.entries - 63), found.entries + 1))):
+                    if call in entry.calls and entry.role != "tool_result":
+                        return entry.id
+            if monotonic() >= end:
+                return None
+            sleep(0.05)
+
     def _refuse_private(self) -> None:
         """Raises where a privacy policy is, or may be, asked for that cannot be read."""
         if self.config.privacy_unknown:

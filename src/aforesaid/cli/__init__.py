@@ -33,6 +33,7 @@ COMMANDS = {
     "eval": "measure retrieval quality on labelled conversations, beside plain baselines",
     "install": "register with a host, so that it asks before each model call",
     "uninstall": "take the registration back exactly",
+    "mcp": "offer the history tools to a model: an MCP server on standard input and output",
     "bench": "measure against the targets, with floors from the same run",
 }
 """Every command with what it does. `docs/commands.md` describes each; a test compares."""

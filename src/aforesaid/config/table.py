@@ -219,10 +219,10 @@ _CONTEXT = (
 
 _HISTORY = (
     _count("historyTools.maxResults", 6, 1, 12, "hits of one page of explicit search where no limit is given"),
-    _count("historyTools.maxOutputTokens", 3000, 256, 6000, "most tokens that a history tool answers", later=True),
-    _choice("historyTools.defaultScope", "current-branch", SCOPES, "where history tools search", later=True),
+    _count("historyTools.maxOutputTokens", 3000, 256, 6000, "most tokens that a history tool answers"),
+    _choice("historyTools.defaultScope", "current-branch", SCOPES, "where history tools search"),
     _switch("historyTools.allowProjectScope", False, "let explicit search reach all sessions of a project"),
-    _switch("historyTools.includeSummaries", False, "let history tools return summaries", later=True),
+    _switch("historyTools.includeSummaries", False, "let history tools return summaries"),
 )
 
 _PROJECT = (

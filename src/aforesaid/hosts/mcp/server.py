@@ -1,0 +1,184 @@
+"""Floor 8: the history tools on the MCP SDK, over standard input and output.
+
+`cli/mcp` runs it. The SDK is imported here and nowhere else. Errors that a caller can do something about are results
+with `isError`, so that a model reads them; a bug is one too, without its words.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+from urllib.parse import quote, unquote
+
+import anyio
+from mcp import types
+from mcp.server.lowlevel import Server
+from mcp.server.stdio import stdio_server
+
+from aforesaid import __version__
+from aforesaid.errors import AforesaidError, BadArgument
+from aforesaid.hosts import wire
+from aforesaid.hosts.mcp.callers import find_place, need
+from aforesaid.hosts.tools import TOOLS, WARNING, HistoryTools, Place
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from mcp.server import ServerRequestContext
+
+    from aforesaid.engine import Engine
+    from aforesaid.hosts.mcp.callers import Surroundings
+    from aforesaid.hosts.wire import Document
+
+    Context = ServerRequestContext[Any]
+
+NAME: Final = "aforesaid"
+INSTRUCTIONS: Final = (
+    "Searches the history of this coding session: the exact words that compaction removed from your context. "
+    "Use history_recall before you ask the user again for something that was said, or guess it. " + WARNING
+)
+_SCHEME: Final = "history://session/"
+_TEMPLATE: Final = _SCHEME + "{session}/entry/{entry}"
+_NEAR: Final[Document] = {"anthropic/alwaysLoad": True}
+"""Claude Code hides tools behind a search unless they say that they want to be seen."""
+
+
+class HistoryServer:
+    """The handlers of the protocol."""
+
+    def __init__(self, engine: Engine, tools: HistoryTools, around: Surroundings) -> None:
+        """Takes what answers, and from where the calls come."""
+        self._engine = engine
+        self._tools = tools
+        self._around = around
+
+    def make(self) -> Server[Any]:
+        """The SDK's server with these handlers."""
+        return Server(
+            NAME,
+            version=__version__,
+            instructions=INSTRUCTIONS,
+            on_list_tools=self.list_tools,
+            on_call_tool=self.call_tool,
+            on_list_resources=self.list_resources,
+            on_list_resource_templates=self.list_templates,
+            on_read_resource=self.read_resource,
+        )
+
+    async def list_tools(self, _: Context, __: types.PaginatedRequestParams | None) -> types.ListToolsResult:
+        """The three tools."""
+        return types.ListToolsResult(
+            tools=[
+                types.Tool(
+                    name=tool.name,
+                    title=tool.title,
+                    description=tool.description,
+                    input_schema=tool.arguments,
+                    output_schema=tool.result,
+                    annotations=types.ToolAnnotations(
+                        title=tool.title,
+                        read_only_hint=True,
+                        destructive_hint=False,
+                        idempotent_hint=True,
+                        open_world_hint=False,
+                    ),
+                    _meta=_NEAR,
+                )
+                for tool in TOOLS
+            ]
+        )
+
+    async def call_tool(self, context: Context, params: types.CallToolRequestParams) -> types.CallToolResult:
+        """One call of a tool."""
+        await context.session.report_progress(0, 1, "bringing the session up to date and searching")
+        try:
+            document = self._call(params.name, dict(params.arguments or {}), dict(context.meta or {}))
+        except AforesaidError as error:
+            return _failed(wire.error(error.code, error.message, error.hint))
+        except Exception as error:  # noqa: BLE001 - a model must get an answer, and not the words of a bug
+            return _failed(wire.error("internal", f"a bug: {type(error).__name__}", "go on without the history"))
+        await context.session.report_progress(1, 1, "done")
+        text = wire.encode(document).decode("utf-8")
+        return types.CallToolResult(
+            content=[types.TextContent(type="text", text=text)], structured_content=_encodable(document)
+        )
+
+    def _call(self, name: str, arguments: Document, meta: Mapping[str, Any]) -> Document:
+        given = arguments.get("session")
+        if given is not None and not isinstance(given, str):
+            raise BadArgument("session is no text", "give an id, or leave it out")
+        ref = arguments.get("ref") if name == "history_expand" else None
+        place = Place() if ref is not None else find_place(self._engine, self._around, meta, given)
+        if name == "history_recall":
+            return self._tools.recall(arguments, need(place))
+        if name == "history_expand":
+            return self._tools.expand(arguments, place if ref is not None else need(place))
+        if name == "history_status":
+            return self._tools.status(arguments, place)
+        raise BadArgument(f"there is no tool {name}", "call one of the tools that are listed")
+
+    async def list_resources(self, _: Context, __: types.PaginatedRequestParams | None) -> types.ListResourcesResult:
+        """None: entries are found by searching, and there are too many to list."""
+        return types.ListResourcesResult(resources=[])
+
+    async def list_templates(
+        self, _: Context, __: types.PaginatedRequestParams | None
+    ) -> types.ListResourceTemplatesResult:
+        """How an entry is addressed."""
+        return types.ListResourceTemplatesResult(
+            resource_templates=[
+                types.ResourceTemplate(
+                    uri_template=_TEMPLATE,
+                    name="entry",
+                    title="An entry of the history",
+                    description="The original text of an entry, with a warning that it is quoted data.",
+                    mime_type="application/json",
+                )
+            ]
+        )
+
+    async def read_resource(
+        self, context: Context, params: types.ReadResourceRequestParams
+    ) -> types.ReadResourceResult:
+        """One entry, as `history_expand` shows it."""
+        uri = str(params.uri)
+        session, slash, entry = uri.removeprefix(_SCHEME).partition("/entry/")
+        try:
+            if not (uri.startswith(_SCHEME) and session and slash and entry):
+                raise BadArgument(f"there is no resource {uri}", f"write it as {_TEMPLATE}")
+            arguments = {"session": unquote(session), "entry": [unquote(entry)]}
+            document = self._call("history_expand", arguments, dict(context.meta or {}))
+        except AforesaidError as error:
+            document = wire.error(error.code, error.message, error.hint)
+        text = wire.encode(document).decode("utf-8")
+        contents = types.TextResourceContents(uri=params.uri, mime_type="application/json", text=text)
+        return types.ReadResourceResult(contents=[contents])
+
+
+def entry_uri(session: str, entry: str) -> str:
+    """The address of an entry."""
+    return f"{_SCHEME}{quote(session, safe='')}/entry/{quote(entry, safe='')}"
+
+
+def _failed(document: Document) -> types.CallToolResult:
+    text = wire.encode(document).decode("utf-8")
+    return types.CallToolResult(content=[types.TextContent(type="text", text=text)], is_error=True)
+
+
+def _encodable(value: Any) -> Any:
+    """The same with lone surrogates, which the SDK cannot write, replaced."""
+    if isinstance(value, str):
+        return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    if isinstance(value, dict):
+        return {name: _encodable(part) for name, part in value.items()}
+    return [_encodable(part) for part in value] if isinstance(value, list) else value
+
+
+def run(engine: Engine, tools: HistoryTools, around: Surroundings) -> None:
+    """Serves until the input ends."""
+    server = HistoryServer(engine, tools, around).make()
+
+    async def serve() -> None:
+        async with stdio_server() as (reading, writing):
+            await server.run(reading, writing, server.create_initialization_options())
+
+    anyio.run(serve)

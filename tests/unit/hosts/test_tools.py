@@ -1,0 +1,69 @@
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+from tests import pi
+
+from aforesaid import Caller, Engine
+from aforesaid.hosts.tools import HistoryTools, Place
+from aforesaid.tokens import estimate
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+CALLER = Caller(name="tool", model=True, refs_last=60)
+TEXTS = [
+    "数据库 " * 300, "one line without an end " * 800, "line\n" * 900, "🎉" * 2000, "short", "\x00\x01" * 400,
+    "quotes \"\\" * 500,
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("most", [256, 300, 1000, 3000, 6000])
+def test_no_result_is_longer_than_it_may_be_and_what_is_shown_is_verbatim(tmp_path: Path, most: int) -> None:
+    file = pi.write(tmp_path / "s.jsonl", [pi.header("s"), *pi.conversation(TEXTS)])
+    with Engine.open(tmp_path / "store", settings={"historyTools.maxOutputTokens": most}) as engine:
+        engine.index(file)
+        tools = HistoryTools(engine, CALLER)
+        place = Place(session=str(file))
+        seen: list[str] = []
+        cursor = None
+        while True:
+            page = tools.recall({"limit": 12, "cursor": cursor}, place)
+            assert estimate(json.dumps(page, ensure_ascii=False, separators=(",", ":"))) <= max(most, 700)
+            for hit in page["hits"]:
+                assert hit["snippet"] in TEXTS[int(hit["entryId"][1:])]
+            seen += [hit["entryId"] for hit in page["hits"]]
+            cursor = page["next"]
+            if cursor is None:
+                break
+        assert len(seen) == len(set(seen)) == len(TEXTS)
+        for number, text in enumerate(TEXTS):
+            shown = tools.expand({"entry": [f"e{number:07}"]}, place)
+            assert estimate(json.dumps(shown, ensure_ascii=False, separators=(",", ":"))) <= max(most, 700)
+            (passage,) = shown["entries"]
+            assert passage["text"] == text[: len(passage["text"])]
+            assert passage["complete"] == (passage["text"] == text)
+            assert passage["lines"] == passage["text"].count("\n") + 1
+
+
+def test_defaults_come_from_the_configuration(tmp_path: Path) -> None:
+    rows = pi.conversation(["port"] * 5)
+    side = pi.message("side0000", rows[0]["id"], "port aside", minute=1)
+    cut = pi.compaction("cccccccc", rows[-1]["id"], rows[-1]["id"], "about the port")
+    file = pi.write(tmp_path / "s.jsonl", [pi.header("s"), *rows[:2], side, *rows[2:], cut])
+    settings = {
+        "historyTools.maxResults": 2, "historyTools.defaultScope": "current-session",
+        "historyTools.includeSummaries": True,
+    }  # fmt: skip
+    with Engine.open(tmp_path / "store", settings=settings) as engine:
+        tools = HistoryTools(engine, CALLER)
+        place = Place(session=str(file))
+        assert len(tools.recall({"query": "port"}, place)["hits"]) == 2
+        found = {hit["entryId"] for hit in tools.recall({"query": "port", "limit": 12}, place)["hits"]}
+        assert {"side0000", "cccccccc"} <= found
+        asked = {"query": "port", "limit": 12, "summaries": False, "scope": "current-branch"}
+        found = {hit["entryId"] for hit in tools.recall(asked, place)["hits"]}
+        assert not {"side0000", "cccccccc"} & found
+        assert tools.status({}, place)["defaultScope"] == "current-session"
