@@ -124,6 +124,7 @@ class Judge:
         self._readings = readings if readings is not None else Readings()
         self._allowed = policy.providers.allowed(provider)
         self._floor = highest(policy.default, self.rules.floor)
+        self._of_plain = self._weigh(UNMARKED, "normal")
 
     @property
     def open(self) -> bool:
@@ -138,7 +139,32 @@ class Judge:
             named: level that it has already, for example by the file that it was read from.
         """
         reading = self._read(text)
+        if reading is _PLAIN and named == "normal":
+            return self._of_plain
         return self._weigh(reading.marks, highest(named, reading.named))
+
+    def prohibited(self, text: str, *, named: Level = "normal") -> tuple[tuple[int, int, Level], ...]:
+        """The stretches of a text that the provider may not see, with their levels, in order; none if it may go.
+
+        Args:
+            text: all of it.
+            named: as for `judge`.
+        """
+        if self.judge(text, named=named).allowed:
+            return ()
+        reading = self._read(text)
+        base = highest(self._floor, named, reading.named)
+        stretches: list[tuple[int, int, Level]] = []
+        done = 0
+        for start, end, level in reading.marks.spans:
+            stretches += ((done, start, base), (start, end, highest(base, level)))
+            done = end
+        stretches.append((done, len(text), base))
+        return tuple(
+            (start, end, level)
+            for start, end, level in stretches
+            if start < end and (level not in self._allowed or reading.marks.broken)
+        )
 
     def judge_entry(self, entry: StoredEntry, answered: StoredEntry | None = None) -> Verdict:
         """The verdict on an entry as it is stored.

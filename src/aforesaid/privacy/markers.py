@@ -24,6 +24,8 @@ _NAME: Final = "aforesaid"
 # A level is what stands up to the bracket; without a bracket on the line it is no level that exists.
 _MARKER: Final = r"(?i)\[\s*(/?)\s*aforesaid\s*:([^\[\]\n]*)\]?"
 _WIDE_LETTER: Final = "[\uff21-\uff3a\uff41-\uff5a]"
+_WIDE_BYTES: Final = (b"\xef\xbc", b"\xef\xbd")
+"""What full-width characters begin with in UTF-8."""
 _NARROW: Final = {point: point - 0xFEE0 for point in range(0xFF01, 0xFF5F)}
 
 
@@ -55,13 +57,33 @@ def to_level(name: str) -> Level:
     return next((level for level in LEVELS if level == name), HIGHEST)
 
 
+def find_markers(text: str) -> tuple[tuple[int, int, bool], ...]:
+    """Where the markers of a text stand, and whether each one opens, in order."""
+    plain = _narrow(text)
+    if plain is None:
+        return ()
+    return tuple((found.start(), found.end(), not found.group(1)) for found in re.finditer(_MARKER, plain))
+
+
+def _narrow(text: str) -> str | None:
+    """The same text with full-width characters made narrow, one for one; None if no marker can stand in it."""
+    if text.isascii():
+        return text if _NAME in text.lower() else None
+    # Lowering bytes is many times as fast as lowering a text.
+    data = text.encode("utf-8", "surrogatepass").lower()
+    if _NAME.encode() not in data:
+        wide = any(begin in data for begin in _WIDE_BYTES)
+        if not (wide and re.search(_WIDE_LETTER, text)):
+            return None
+    return text.translate(_NARROW)
+
+
 def read_marks(text: str) -> Marks:
     """The marks of a text."""
-    wide = not text.isascii()
-    if _NAME not in text.lower() and not (wide and re.search(_WIDE_LETTER, text)):
+    plain = _narrow(text)
+    if plain is None:
         return UNMARKED
-    if wide:
-        text = text.translate(_NARROW)  # a character for a character: offsets stay
+    text = plain
     spans: list[tuple[int, int, Level]] = []
     met: list[Level] = []
     sound = True

@@ -12,12 +12,14 @@ from __future__ import annotations
 
 import re
 from functools import cache
+from itertools import accumulate
 from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
 
 from aforesaid.language.secret_formats import FORMATS, SHAPES, VERSION
 from aforesaid.language.secret_names import STEMS
+from aforesaid.privacy.markers import find_markers
 from aforesaid.privacy.names import describe
 from aforesaid.privacy.places import (
     Place,
@@ -109,16 +111,46 @@ class Redacted(Struct, frozen=True, kw_only=True):
 def redact(text: str) -> Redacted:
     """Replaces the secrets of a text by markers (`[redacted:github-token:32+]`).
 
-    Redacting the result changes nothing.
+    Redacting the result changes nothing. Markers of a class (`markers`) stay: they neither hide a secret that stands
+    beside them nor vanish with it.
     """
+    classes = find_markers(text)
+    lifted: list[tuple[int, str, bool]] = []
+    if classes:
+        edges = [0, *(edge for start, end, _ in classes for edge in (start, end)), len(text)]
+        kept = [text[start:end] for start, end in zip(edges[::2], edges[1::2], strict=True)]
+        ends = accumulate(map(len, kept))
+        lifted = [(at, text[start:end], opens) for at, (start, end, opens) in zip(ends, classes, strict=False)]
+        text = "".join(kept)
     count = 0
     for _ in range(_PASSES):
         secrets = find_secrets(text)
         if not secrets:
             break
         count += len(secrets)
+        lifted = [(_move(at, secrets, opens=opens), marker, opens) for at, marker, opens in lifted]
         text = "".join(_pieces(text, secrets))
-    return Redacted(text=text, count=count)
+    return Redacted(text=_put_back(text, lifted), count=count)
+
+
+def _move(at: int, secrets: tuple[Secret, ...], *, opens: bool) -> int:
+    """Where a place of a text is once secrets were replaced; within a secret, before or behind what stands for it."""
+    moved = at
+    for secret in secrets:
+        if secret.end <= at:
+            moved += len(secret.marker) - (secret.end - secret.start)
+        elif secret.start < at:
+            moved += secret.start - at + (0 if opens else len(secret.marker))
+    return moved
+
+
+def _put_back(text: str, lifted: list[tuple[int, str, bool]]) -> str:
+    pieces: list[str] = []
+    done = 0
+    for at, marker, _ in lifted:
+        pieces += (text[done:at], marker)
+        done = max(done, at)
+    return "".join([*pieces, text[done:]])
 
 
 def _pieces(text: str, secrets: tuple[Secret, ...]) -> Iterator[str]:
