@@ -41,17 +41,17 @@ class World:
     provider: str | None = None
 
     @property
+    def allowed(self) -> set[str]:
+        """The levels that the provider may see, by the plain words of the page."""
+        lists = self.settings["privacy.remoteProviders"]
+        if self.provider in self.settings["privacy.localProviders"] and self.provider not in lists:
+            return set(LEVELS)
+        return set(lists.get(self.provider, self.settings["privacy.remoteDefaultAllowed"])) - {"local-only"}
+
+    @property
     def permitted(self) -> set[str]:
-        """The entries that the provider may see, by the plain words of the page."""
-        settings = self.settings
-        if (
-            self.provider in settings["privacy.localProviders"]
-            and self.provider not in settings["privacy.remoteProviders"]
-        ):
-            return set(self.levels)
-        lists = settings["privacy.remoteProviders"]
-        allowed = set(lists.get(self.provider, settings["privacy.remoteDefaultAllowed"])) - {"local-only"}
-        return {id_ for id_, levels in self.levels.items() if levels <= allowed}
+        """The entries that the provider may see: all of their stretches."""
+        return {id_ for id_, levels in self.levels.items() if levels <= self.allowed}
 
     def write(self, folder: Path, name: str) -> Path:
         return pi.write(folder / f"{name}.jsonl", self.rows)

@@ -17,6 +17,7 @@ from msgspec.structs import replace
 
 from aforesaid.config import PRIVACY, PRIVACY_UNREADABLE, Config, store_folder
 from aforesaid.errors import (
+    AforesaidError,
     BadArgument,
     NoSessions,
     NotATranscript,
@@ -44,7 +45,17 @@ if TYPE_CHECKING:
     from aforesaid.config.privacy import Bench
     from aforesaid.contexts import Contexts
     from aforesaid.inquiry import Expansion, Match, Mode, RecallPage, Scope
-    from aforesaid.model import ForgetReport, Kind, RetrievalStatus, Role, Session, Span, StoreStatus
+    from aforesaid.model import (
+        ForgetReport,
+        Kind,
+        RetrievalStatus,
+        Role,
+        Session,
+        Span,
+        StoreStatus,
+        Tally,
+        Withheld,
+    )
     from aforesaid.planning.track import Track
     from aforesaid.planning.values import Judge as JudgeSupplement
     from aforesaid.planning.values import (
@@ -55,6 +66,8 @@ if TYPE_CHECKING:
     )
     from aforesaid.ports import StorePort, TranscriptPort
     from aforesaid.privacy.judge import Judge
+    from aforesaid.privacy.paths import Paths
+    from aforesaid.privacy.payload import Outgoing, Payload
     from aforesaid.recall.scopes import Selection
     from aforesaid.refs import Issuer
 
@@ -95,8 +108,9 @@ class Engine:
     An engine may be used from one thread at a time; several processes may open the same store.
     """
 
-    def __init__(self, open_store: Callable[[], StorePort], config: Config) -> None:
+    def __init__(self, open_store: Callable[[], StorePort], config: Config, *, folder: str | None = None) -> None:
         """For callers that bring their own store; everyone else uses `open`."""
+        self._folder = folder
         self._open_store = open_store
         self._opened: StorePort | None = None
         self._bench: Bench | None = None
@@ -124,7 +138,7 @@ class Engine:
         """
         if not isinstance(config, Config):
             config = Config.load(config, settings=settings)
-        return cls(partial(_open_store, store, config), config)
+        return cls(partial(_open_store, store, config), config, folder=store_folder(store))
 
     @classmethod
     def in_memory(cls, config: Config | None = None) -> Self:
@@ -262,6 +276,13 @@ class Engine:
                 from aforesaid.withholding import withhold_lines  # late: only a policy needs it
 
                 answer = withhold_lines(answer, lines, judge)
+            if answer.withheld:
+                self._count(answer.withheld)
+            paths = self._shortening(session)
+            if paths is not None:
+                from aforesaid.shortening import shorten_answer  # late: few ask for it
+
+                answer = shorten_answer(answer, paths)
         except UsageError:
             raise
         except OperationError as error:
@@ -272,11 +293,50 @@ class Engine:
         """Who says what of a session a provider may see; None if there is no privacy policy."""
         if not self.config.boolean(PRIVACY):
             return None
-        if self._bench is None:
+        return self._seat().judge(provider or "", session.header.cwd)
+
+    def _seat(self) -> Bench:
+        """The bench of the configuration as it is now."""
+        if self._bench is None or self._bench.config is not self.config:
             from aforesaid.config.privacy import Bench  # late: only a policy needs it
 
             self._bench = Bench(self.config)
-        return self._bench.judge(provider or "", session.header.cwd)
+        return self._bench
+
+    def clear(self, messages: Sequence[Outgoing], *, session: Path, provider: str | None = None) -> Payload:
+        """The final messages of a model call as the privacy policy lets the provider that is really called see them.
+
+        Args:
+            messages: the host's own and what was added, in their order (`privacy.payload.Outgoing`).
+            session: where they belong; one that is not in the store counts as in every project that a rule names.
+            provider: who is called; None counts as a remote one.
+
+        Returns:
+            The messages that may go out. Never raises for what they hold.
+        """
+        try:
+            project = self._find(os.fspath(session)).header.cwd
+        except AforesaidError:
+            project = None
+        return self._seat().clear(messages, provider or "", project)
+
+    def withheld(self) -> tuple[Tally, ...]:
+        """What the privacy policy withheld from automatic evidence, counted since the store was made."""
+        if self._opened is None and self._folder is not None and not os.path.isdir(self._folder):
+            return ()  # what only asks makes no store
+        try:
+            return self._store.withheld()
+        except OperationError:
+            return ()
+
+    def _count(self, withheld: Sequence[Withheld]) -> None:
+        """Counts what was withheld; a count that fails is no reason to fail."""
+        from aforesaid.withholding import tally  # late: only a policy needs it
+
+        try:
+            self._store.count_withheld(tally(withheld))
+        except OperationError:
+            return
 
     def plan(
         self,
@@ -493,10 +553,16 @@ class Engine:
         selection = self._select(question.scope, session, folders, caller)
         most = self.config.integer("historyTools.maxResults") if limit is None else limit
         options = RecallOptions(limit=most, issuer=self._issuer(caller))
-        return recall(
+        page = recall(
             self._store, selection, question, leaf=leaf, cursor=cursor, options=options,
             judge=lambda found: self._judge(found, provider), read_line=read_line,
         )  # fmt: skip
+        paths = self._shortening(selection.own)
+        if paths is not None:
+            from aforesaid.shortening import shorten_page  # late: few ask for it
+
+            page = shorten_page(page, paths)
+        return page
 
     def _select(self, scope: Scope, reference: Path | None, folders: Sequence[Path], caller: Caller) -> Selection:
         """The sessions of a scope.
@@ -600,10 +666,31 @@ class Engine:
             withheld=not caller.model,
         )
         where = ref if session is None else self._find(os.fspath(session))
-        return expand(
-            self._store, where or "", leaf=leaf, cursor=cursor, verify=verify, options=options,
-            judge=lambda found: self._judge(found, provider), read_line=read_line,
+        read: list[Session] = []
+
+        def judge(found: Session) -> Judge | None:
+            read.append(found)
+            return self._judge(found, provider)
+
+        expansion = expand(
+            self._store, where or "", leaf=leaf, cursor=cursor, verify=verify, options=options, judge=judge,
+            read_line=read_line,
         )  # fmt: skip
+        paths = self._shortening(read[0])
+        if paths is not None:
+            from aforesaid.shortening import shorten_expansion  # late: few ask for it
+
+            expansion = shorten_expansion(expansion, paths)
+        return expansion
+
+    def _shortening(self, session: Session | None) -> Paths | None:
+        """What paths are shortened by in quoted text, seen from a session; None where it stays verbatim."""
+        if not self.config.boolean("privacy.shortenPaths"):
+            return None
+        from aforesaid.privacy.paths import Paths  # late: few ask for it
+
+        project = None if session is None else session.header.cwd
+        return Paths(project=project, home=os.path.expanduser("~"))
 
     def known(self, reference: str) -> tuple[Session, ...]:
         """The sessions of the store that a path or an id names; none, one, or several with one id."""

@@ -383,6 +383,14 @@ class Withheld(Struct, frozen=True, kw_only=True):
     reason: str
 
 
+class Tally(Struct, frozen=True, kw_only=True):
+    """How often something of a class was withheld for a reason; fields as in `Withheld`."""
+
+    reason: str
+    classification: Level
+    count: int
+
+
 # --- retrieval ------------------------------------------------------------------------------------------------------
 
 

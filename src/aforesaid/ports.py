@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, BinaryIO, Protocol
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
     from contextlib import AbstractContextManager
 
     from aforesaid.inquiry import Filter, Outline
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
         Span,
         StoredEntry,
         StoreStatus,
+        Tally,
         TermRow,
         Tree,
         Verification,
@@ -307,6 +308,14 @@ class StorePort(Protocol):
 
     def sessions(self, *, host: str | None = None, cwd: str | None = None) -> tuple[Session, ...]:
         """The known sessions, newest first (`updated` descending, then file)."""
+        ...
+
+    def count_withheld(self, tallies: Iterable[Tally]) -> None:
+        """Adds to the counts of what the privacy policy withheld. A store that is damaged may lose them."""
+        ...
+
+    def withheld(self) -> tuple[Tally, ...]:
+        """The counts of what the privacy policy withheld, by reason and class in their order."""
         ...
 
     def secret(self) -> bytes:

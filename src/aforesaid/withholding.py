@@ -7,6 +7,7 @@ this looks that up on the branch. It decides nothing itself: `privacy` does.
 
 from __future__ import annotations
 
+from collections import Counter
 from itertools import islice
 from typing import TYPE_CHECKING, Final
 
@@ -15,11 +16,11 @@ from msgspec.structs import replace
 
 from aforesaid import lineage
 from aforesaid.errors import AforesaidError, PrivacyFailed, locate
-from aforesaid.model import Withheld
+from aforesaid.model import Tally, Withheld
 from aforesaid.privacy.judge import Verdict
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from aforesaid.model import Branch, Cleared, Evidence, Level, Ranked, Retrieval, Source, Span, StoredEntry
     from aforesaid.ports import EntryPort
@@ -184,6 +185,15 @@ class Gate:
             return verdict.allowed
         line = self._read_line(entry.source)
         return line is not None and (not line or self._judge.judge_line(line, verdict).allowed)
+
+
+def tally(withheld: Iterable[Withheld]) -> tuple[Tally, ...]:
+    """How often each class was withheld for each reason, in their order."""
+    counts = Counter((one.reason, one.classification) for one in withheld)
+    return tuple(
+        Tally(reason=reason, classification=classification, count=count)
+        for (reason, classification), count in sorted(counts.items())
+    )
 
 
 def _failed(error: Exception) -> PrivacyFailed:

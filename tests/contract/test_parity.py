@@ -118,7 +118,12 @@ def test_plan(desk: Desk) -> None:
             lambda e: wire.sessions(e.sessions(host="codex")),
         ),
         ("status", {}, ["status"], lambda e: wire.status(e.status(), e.config, __version__)),
-        ("config", {}, ["config"], lambda e: wire.config(user_file(), e.config.settings, e.config)),
+        (
+            "config",
+            {},
+            ["config"],
+            lambda e: wire.config(user_file(), e.config.settings, e.config, withheld=e.withheld()),
+        ),
         ("config", {"action": "schema"}, ["config", "schema"], lambda _: schema()),
         ("config", {"action": "path"}, ["config", "path"], lambda _: wire.config_path(user_file(), exists=False)),
         (

@@ -20,7 +20,7 @@ from tests.words import any_text
 from aforesaid.errors import StoreError
 from aforesaid.lineage import trace
 from aforesaid.matching import Folded, Literal, Term
-from aforesaid.model import Checkpoint, Compaction, Edit, Flaw, Header, Run
+from aforesaid.model import Checkpoint, Compaction, Edit, Flaw, Header, Run, Tally
 from aforesaid.storage.sqlite import open_store
 from aforesaid.storage.sqlite.memory import MemoryStore
 from aforesaid.text import digest, words
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
-    from aforesaid.model import Entry, Session
+    from aforesaid.model import Entry, Level, Session
     from aforesaid.ports import Snapshot, StorePort
 
 FILE = "/home/dev/sessions/a.jsonl"
@@ -574,3 +574,19 @@ def test_terms_with_the_same_tokens_count_once(store: StorePort) -> None:
     with store.read(saved.key) as snapshot:
         once = snapshot.find_terms(["alpha"], EVERYTHING, 5)
         assert snapshot.find_terms(["alpha", "Alpha", "(alpha)"], EVERYTHING, 5) == once
+
+
+def test_what_was_withheld_is_counted_by_reason_and_class(store: StorePort) -> None:
+    assert store.withheld() == ()
+    store.count_withheld([tally("privacy-path", "sensitive", 2), tally("privacy-marker", "local-only", 1)])
+    store.count_withheld([tally("privacy-path", "sensitive", 3), tally("privacy-path", "internal", 1)])
+    store.count_withheld([])
+    assert store.withheld() == (
+        tally("privacy-marker", "local-only", 1),
+        tally("privacy-path", "internal", 1),
+        tally("privacy-path", "sensitive", 5),
+    )
+
+
+def tally(reason: str, classification: Level, count: int) -> Tally:
+    return Tally(reason=reason, classification=classification, count=count)

@@ -24,6 +24,7 @@ from aforesaid.model import (
     Session,
     StoredEntry,
     StoreStatus,
+    Tally,
     TermRow,
     Tree,
     Verification,
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from aforesaid.inquiry import Filter
-    from aforesaid.model import Entry, Header, Span
+    from aforesaid.model import Entry, Header, Level, Span
     from aforesaid.tombstones import Tombstones
 
 _TOKEN = re.compile("[0-9a-z\u0080-\U0010ffff]+")
@@ -61,6 +62,7 @@ class FakeStore:
         self.writable = True
         self.forgetting = FakeForgetting(self._sessions)
         self.manifests = FakeManifests()
+        self._withheld: dict[tuple[str, Level], int] = {}
 
     def sessions(self, *, host: str | None = None, cwd: str | None = None) -> tuple[Session, ...]:
         found = [
@@ -71,6 +73,17 @@ class FakeStore:
         found.sort(key=lambda session: session.file)
         found.sort(key=lambda session: session.updated or "", reverse=True)
         return tuple(found)
+
+    def count_withheld(self, tallies: Iterable[Tally]) -> None:
+        for tally in tallies:
+            key = (tally.reason, tally.classification)
+            self._withheld[key] = self._withheld.get(key, 0) + tally.count
+
+    def withheld(self) -> tuple[Tally, ...]:
+        return tuple(
+            Tally(reason=reason, classification=classification, count=count)
+            for (reason, classification), count in sorted(self._withheld.items())
+        )
 
     def secret(self) -> bytes:
         return b"a secret of thirty-two bytes ...."[:32]

@@ -9,25 +9,47 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any
 
+from aforesaid.config import PRIVACY_UNREADABLE
 from aforesaid.privacy.judge import Judge, Readings
+from aforesaid.privacy.payload import clear_payload, refuse_supplements
 from aforesaid.privacy.policy import Policy, Providers
 from aforesaid.privacy.rules import Rules, read_rule
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from aforesaid.config import Config
+    from aforesaid.privacy.payload import Outgoing, Payload
 
 _PROJECTS = 64
 """Projects whose compiled rules are kept."""
 
 
 class Bench:
-    """The policy of one configuration, and what is remembered from one judge to the next."""
+    """The policy of one configuration, and what is remembered from one judge to the next.
+
+    Attributes:
+        config: the configuration.
+        policy: what it says of privacy.
+    """
 
     def __init__(self, config: Config) -> None:
         """Takes the configuration as it is; a changed one needs a new bench."""
+        self.config = config
         self.policy = read_policy(config)
         self._readings = Readings()
         self._rules: dict[str | None, Rules] = {}
+
+    def clear(self, messages: Sequence[Outgoing], provider: str, project: str | None) -> Payload:
+        """The final messages of a call, as the provider may see them.
+
+        While the policy is not known nothing of ours goes out, and the host's own messages go as they are: whether
+        anything in them is to be withheld is not known either.
+        """
+        judge = self.judge(provider, project)
+        if not self.config.privacy_unknown:
+            return clear_payload(messages, judge)
+        return refuse_supplements(messages, judge, PRIVACY_UNREADABLE)
 
     def judge(self, provider: str, project: str | None) -> Judge:
         """Who says what of a session that worked in a folder a provider may see."""

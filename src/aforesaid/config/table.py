@@ -254,7 +254,7 @@ _PRIVACY = (
         key="privacy.rules", kind="rules", default=(), choices=CLASSIFICATIONS,
         meaning="rules that raise the class of text by project and path",
     ),
-    _switch("privacy.shortenPaths", False, "shorten home folders in quoted text too", later=True),
+    _switch("privacy.shortenPaths", False, "shorten paths in quoted text too"),
 )  # fmt: skip
 
 _MEMORY = (

@@ -334,7 +334,8 @@ class Commands:
             self.engine.config = self._reload()
         config = self.engine.config
         chosen = config.settings if asked.key is None else (config.setting(asked.key),)
-        return wire.config(user_file(), chosen, config)
+        withheld = self.engine.withheld() if asked.action == "show" else None
+        return wire.config(user_file(), chosen, config, withheld=withheld)
 
 
 def _check_host(host: str | None) -> None:

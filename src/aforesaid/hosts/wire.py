@@ -26,6 +26,7 @@ if TYPE_CHECKING:
         Session,
         StoreStatus,
         SyncReport,
+        Tally,
     )
     from aforesaid.planning.values import Manifest, ManifestItem, Message, Plan
 
@@ -346,15 +347,16 @@ def status(store: StoreStatus, config: Config, version: str) -> Document:
     }
 
 
-def config(file: str, settings: Sequence[Setting], of: Config) -> Document:
+def config(file: str, settings: Sequence[Setting], of: Config, *, withheld: Sequence[Tally] | None = None) -> Document:
     """`aforesaid.config/1`: some settings of a configuration.
 
     Args:
         file: path of the user's own file.
         settings: what is shown.
         of: where they come from.
+        withheld: what the privacy policy withheld so far; with it the document says what holds.
     """
-    return {
+    document: Document = {
         "schema": "aforesaid.config/1",
         "file": file,
         "values": [
@@ -367,6 +369,43 @@ def config(file: str, settings: Sequence[Setting], of: Config) -> Document:
             for setting in settings
         ],
         "warnings": list(of.warnings),
+    }
+    if withheld is not None:
+        document["privacy"] = privacy(of, withheld)
+    return document
+
+
+def privacy(of: Config, withheld: Sequence[Tally]) -> Document:
+    """What holds of privacy: what is on, who is local, who gets what, and what was withheld for which reason."""
+    from aforesaid.config.privacy import read_policy  # late: only `config` shows it
+    from aforesaid.model import LEVELS
+
+    policy = read_policy(of)
+    providers = policy.providers
+    reasons: dict[str, int] = {}
+    classes: dict[str, int] = {}
+    for tally in withheld:
+        reasons[tally.reason] = reasons.get(tally.reason, 0) + tally.count
+        classes[tally.classification] = classes.get(tally.classification, 0) + tally.count
+    return {
+        "enabled": policy.enabled,
+        "readable": not of.privacy_unknown,
+        "defaultClassification": policy.default,
+        "localProviders": [name for name in providers.local if providers.is_local(name)],
+        "remoteDefaultAllowed": [level for level in LEVELS if level in providers.allowed("")],
+        "remoteProviders": {
+            name: [level for level in LEVELS if level in providers.allowed(name)] for name, _ in providers.remote
+        },
+        "rules": len(policy.rules),
+        **{
+            key: of.boolean(f"privacy.{key}") and f"privacy.{key}" not in of.not_in_this_version
+            for key in ("redactSecrets", "redactIndex", "shortenPaths")
+        },
+        "withheld": {
+            "total": sum(tally.count for tally in withheld),
+            "byReason": dict(sorted(reasons.items())),
+            "byClassification": {level: classes[level] for level in LEVELS if level in classes},
+        },
     }
 
 

@@ -12,7 +12,7 @@ from functools import lru_cache
 from typing import Final
 
 _SEPARATOR: Final = r"[\\/]+"
-_BEFORE: Final = r"(?<![\w.~-])"
+_BEFORE: Final = "(?<![A-Za-z0-9_.~-])"
 _AFTER: Final = r"(?![\w-]|\.\w)"
 _NAME: Final = r"""(?!(?:Shared|Public|linuxbrew)\b)[^\\/\s"'`<>|:*?;,()\[\]{}=]{1,64}"""
 _HOMES: Final = (
@@ -63,7 +63,8 @@ def _folder(path: str | None) -> str:
     parts = [] if path is None else re.split(_SEPARATOR, path.rstrip("\\/"))
     if len(parts) < 2:
         return ""
-    pattern = _SEPARATOR.join(map(re.escape, parts))
+    first = re.escape(parts[0]) if parts[0] else r"[\\/]"
+    pattern = first + (_SEPARATOR if parts[0] else "") + _SEPARATOR.join(map(re.escape, parts[1:]))
     return f"(?i:{pattern})" if re.match("[A-Za-z]:", parts[0]) else pattern
 
 

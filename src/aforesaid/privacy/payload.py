@@ -96,6 +96,23 @@ def clear_payload(messages: Sequence[Outgoing], judge: Judge) -> Payload:
     )
 
 
+def refuse_supplements(messages: Sequence[Outgoing], judge: Judge, reason: str) -> Payload:
+    """The host's own messages as they are, and none of ours."""
+    verdicts = [
+        Verdict(allowed=not message.supplement, classification=message.classification, reason=reason)
+        for message in messages
+    ]
+    refused = [message for message in messages if message.supplement]
+    return Payload(
+        cleared=judge.clear(messages, verdicts),
+        kept=tuple(place for place, verdict in enumerate(verdicts) if verdict.allowed),
+        withheld=tuple(
+            Withheld(entry_id=message.entry_id or "", classification=message.classification, reason=reason)
+            for message in refused
+        ),
+    )
+
+
 def _judge(message: Outgoing, judge: Judge) -> Verdict:
     texts = message.texts
     try:

@@ -7,11 +7,13 @@ import jsonschema  # type: ignore[import-untyped]
 import pytest
 from tests.schemas import check
 
+from aforesaid.model import Tally
+
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from tests.unit.cli.conftest import Done
+    from tests.unit.cli.conftest import Done, FakeEngine
 
     Command = Callable[..., Done]
 
@@ -20,7 +22,14 @@ def test_show_lists_every_value_with_its_source(command: Command, own: Path) -> 
     own.parent.mkdir()
     own.write_text('{"retrieval": {"maxResults": 20}}')
     done = command("config", "--set", "retrieval.fts=false")
-    rows = {line.split()[0]: line.split()[1:] for line in done.out.splitlines()}
+    table, told = done.out.split("\n\n")
+    rows = {line.split()[0]: line.split()[1:] for line in table.splitlines()}
+    assert told.splitlines() == [
+        "privacy: the policy is off; every provider gets everything",
+        "  secrets are replaced: in the store",
+        "  paths in quoted text are as they are",
+        "  left out of evidence so far: nothing",
+    ]
     assert rows["retrieval.maxResults"] == ["20", str(own)]
     assert rows["retrieval.fts"] == ["false", "--set"]
     assert rows["retrieval.exact"] == ["true", "default"]
@@ -29,6 +38,51 @@ def test_show_lists_every_value_with_its_source(command: Command, own: Path) -> 
     document = check("config", command("config", "show", "--json").out)
     assert document["file"] == str(own)
     assert len(document["values"]) == len(rows) - 1
+
+
+def test_show_says_what_holds_of_privacy(command: Command, fake: FakeEngine) -> None:
+    fake.answer = (
+        Tally(reason="privacy-marker", classification="sensitive", count=1200),
+        Tally(reason="privacy-path", classification="local-only", count=3),
+    )
+    settings = (
+        "privacy.enabled=true", 'privacy.localProviders=["ollama", "both"]', "privacy.shortenPaths=true",
+        'privacy.remoteProviders={"both": ["normal", "local-only"], "none": []}',
+        'privacy.rules=[{"path": "*.pem", "classification": "sensitive"}]', "privacy.redactIndex=false",
+    )  # fmt: skip
+    given = [part for setting in settings for part in ("--set", setting)]
+    reasons = "1,200 privacy-marker, 3 privacy-path"
+    told = command("config", *given).out.split("\n\n")[1].splitlines()
+    assert [line for line in told if "secrets" not in line] == [
+        "privacy: the policy is on; text is normal unless it is raised",
+        "  local providers, which get everything: ollama",
+        "  both gets: normal",
+        "  none gets: nothing",
+        "  any other provider gets: normal, internal",
+        "  rules by project and path: 1",
+        "  paths in quoted text are shortened",
+        f"  left out of evidence so far: 1,203 entries ({reasons}; 1,200 sensitive, 3 local-only)",
+    ]
+    document = check("config", command("config", *given, "--json").out)["privacy"]
+    assert document["remoteProviders"] == {"both": ["normal"], "none": []}
+    assert document["withheld"] == {
+        "total": 1203,
+        "byReason": {"privacy-marker": 1200, "privacy-path": 3},
+        "byClassification": {"sensitive": 1200, "local-only": 3},
+    }
+    assert (document["rules"], document["redactIndex"], document["shortenPaths"]) == (1, False, True)
+
+
+def test_show_says_that_the_settings_could_not_be_read(command: Command, own: Path) -> None:
+    own.parent.mkdir()
+    own.write_text('{"privacy": {"enabled": "yes"}}')
+    assert "privacy: the settings could not be read, so nothing is handed out" in command("config").out.splitlines()
+    assert check("config", command("config", "--json").out)["privacy"]["readable"] is False
+
+
+def test_show_makes_no_store(command: Command, tmp_path: Path) -> None:
+    assert command("config", "--store", str(tmp_path / "store")).status == 0
+    assert not (tmp_path / "store").exists()
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from aforesaid.model import Tally
 from aforesaid.storage.sqlite import migrations
 from aforesaid.storage.sqlite.connection import (
     begin,
@@ -22,7 +23,7 @@ from aforesaid.storage.sqlite.failures import UNREADABLE, is_damage, translated
 from aforesaid.storage.sqlite.records import pack, to_bytes, unpack_session
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
     from typing import Any
 
     from aforesaid.model import Session
@@ -43,6 +44,11 @@ _UPDATE = (
 _PUT = (
     "INSERT OR REPLACE INTO session(generation, entries, record, key, incarnation, host, session_id, cwd)"
     " VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
+)
+_WITHHELD = "SELECT reason, classification, count FROM withheld ORDER BY reason, classification"
+_WITHHOLD = (
+    "INSERT INTO withheld(reason, classification, count) VALUES (?, ?, ?)"
+    " ON CONFLICT(reason, classification) DO UPDATE SET count = count + excluded.count"
 )
 _FORGET = "DELETE FROM session WHERE key = ?"
 
@@ -111,6 +117,18 @@ class Catalogue:
                 if not is_damage(error):
                     raise
                 self._discard()
+
+    def count_withheld(self, tallies: Iterable[Tally]) -> None:
+        """Adds to the counts of what the privacy policy withheld."""
+        for tally in tallies:
+            self._change(_WITHHOLD, (tally.reason, tally.classification, tally.count))
+
+    def withheld(self) -> tuple[Tally, ...]:
+        """The counts of what the privacy policy withheld."""
+        return tuple(
+            Tally(reason=reason, classification=classification, count=count)
+            for reason, classification, count in self._rows(_WITHHELD, ())
+        )
 
     def close(self) -> None:
         """Gives the file back."""

@@ -78,6 +78,15 @@ CREATE TABLE session(
 CREATE INDEX session_by_id ON session(session_id);
 """
 
+_CATALOGUE_2 = """
+CREATE TABLE withheld(
+  reason TEXT NOT NULL,
+  classification TEXT NOT NULL,
+  count INTEGER NOT NULL,
+  PRIMARY KEY(reason, classification)
+) WITHOUT ROWID;
+"""
+
 _MANIFESTS_1 = """
 CREATE TABLE manifest(
   seq INTEGER PRIMARY KEY,
@@ -124,13 +133,18 @@ def _catalogue_1(database: apsw.Connection) -> None:
     database.execute(_CATALOGUE_1)
 
 
+def _catalogue_2(database: apsw.Connection) -> None:
+    """Counts of what the privacy policy withheld."""
+    database.execute(_CATALOGUE_2)
+
+
 def _manifests_1(database: apsw.Connection) -> None:
     drop_everything(database)
     database.execute(_MANIFESTS_1)
 
 
 SHARD: tuple[Step, ...] = (_shard_1, _shard_2)
-CATALOGUE: tuple[Step, ...] = (_catalogue_1,)
+CATALOGUE: tuple[Step, ...] = (_catalogue_1, _catalogue_2)
 MANIFESTS: tuple[Step, ...] = (_manifests_1,)
 """Step n leads from schema n to schema n + 1."""
 

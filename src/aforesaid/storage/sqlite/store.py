@@ -43,9 +43,9 @@ from aforesaid.storage.sqlite.snapshot import ShardSnapshot
 from aforesaid.storage.sqlite.writer import ShardWriter
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
-    from aforesaid.model import Session
+    from aforesaid.model import Session, Tally
     from aforesaid.ports import SessionWriter
     from aforesaid.storage.sqlite.erasure import Eraser
     from aforesaid.storage.sqlite.graveyard import Graveyard
@@ -244,6 +244,16 @@ class SqliteStore:
             bytes=self._size(),
             damaged=tuple(damaged),
         )
+
+    def count_withheld(self, tallies: Iterable[Tally]) -> None:
+        """Adds to the counts of what the privacy policy withheld."""
+        if not self.writable:
+            raise StoreReadOnly(f"the store {self._folder} is read-only", "check its permissions, or choose another")
+        self._catalogue.count_withheld(tallies)
+
+    def withheld(self) -> tuple[Tally, ...]:
+        """The counts of what the privacy policy withheld."""
+        return self._catalogue.withheld()
 
     def close(self) -> None:
         """Gives back all files."""

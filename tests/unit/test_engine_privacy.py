@@ -1,0 +1,181 @@
+"""`Engine` and the privacy policy: final messages, counts, changed configurations, shortened paths."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from tests import pi
+
+from aforesaid import Engine
+from aforesaid.config import Config
+from aforesaid.errors import StoreBusy
+from aforesaid.evidence import unframe
+from aforesaid.model import Tally
+from aforesaid.privacy.payload import Outgoing
+from aforesaid.storage.sqlite.store import SqliteStore
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    import pytest
+
+    from aforesaid.model import Evidence
+
+ON: dict[str, Any] = {"privacy.enabled": True, "privacy.localProviders": ["here"]}
+SECRET = "[aforesaid:sensitive]x[/aforesaid:sensitive]"
+OURS = Outgoing(texts=(f"ours {SECRET}",), supplement=True, entry_id="e1")
+NATIVE = Outgoing(texts=(f"native {SECRET}",))
+
+
+def session(folder: Path, *texts: str, cwd: str = "/home/dev/shop", name: str = "one") -> Path:
+    rows = pi.conversation(texts)
+    rows.append(pi.compaction("cccccccc", rows[-1]["id"], "cccccccc", minute=9))
+    return pi.write(folder / f"{name}.jsonl", [pi.header(name, cwd=cwd), *rows])
+
+
+# --- final messages -------------------------------------------------------------------------------------------------
+
+
+def test_final_messages_are_for_the_provider_that_is_called(tmp_path: Path) -> None:
+    file = session(tmp_path, "a", "b")
+    with Engine.open(tmp_path / "store", settings=ON) as engine:
+        engine.index(file)
+        remote = engine.clear([NATIVE, OURS], session=file, provider="there")
+        assert [message.texts for message in remote.cleared.values] == [("native [withheld by aforesaid: sensitive]",)]
+        assert (remote.kept, remote.withheld[0].entry_id) == ((0,), "e1")
+        assert engine.clear([NATIVE, OURS], session=file).kept == (0,)
+        assert engine.clear([NATIVE, OURS], session=file, provider="here").cleared.values == (NATIVE, OURS)
+
+
+def test_without_a_policy_final_messages_go_as_they_are(tmp_path: Path) -> None:
+    with Engine.open(tmp_path / "store") as engine:
+        assert engine.clear([NATIVE, OURS], session="nowhere", provider="x").cleared.values == (NATIVE, OURS)
+
+
+def test_a_session_that_is_not_known_is_in_every_project(tmp_path: Path) -> None:
+    rules = [{"project": "/home/dev/acme", "classification": "sensitive"}]
+    file = session(tmp_path, "a", "b")
+    plain = Outgoing(texts=("a",), supplement=True)
+    with Engine.open(tmp_path / "store", settings={**ON, "privacy.rules": rules}) as engine:
+        engine.index(file)
+        assert engine.clear([plain], session=file).kept == (0,)
+        assert engine.clear([plain], session="nowhere").kept == ()
+
+
+def test_while_the_policy_is_not_known_nothing_of_ours_goes_out(tmp_path: Path) -> None:
+    (tmp_path / "named.json").write_text('{"privacy": {"enabled": "yes"}}')
+    with Engine.open(tmp_path / "store", tmp_path / "named.json") as engine:
+        payload = engine.clear([NATIVE, Outgoing(texts=("plain",), supplement=True)], session="nowhere")
+    assert payload.cleared.values == (NATIVE,)
+    assert [left.reason for left in payload.withheld] == ["privacy-unreadable"]
+
+
+def test_a_changed_configuration_counts_at_once(tmp_path: Path) -> None:
+    file = session(tmp_path, f"walnut {SECRET}", "b")
+    with Engine.open(tmp_path / "store", settings=ON) as engine:
+        assert engine.retrieve(session=file, query="walnut").hits == ()
+        engine.config = Config.load(settings={**ON, "privacy.remoteDefaultAllowed": ["normal", "sensitive"]})
+        assert len(engine.retrieve(session=file, query="walnut").hits) == 1
+        engine.config = Config.load(settings=ON)
+        assert engine.retrieve(session=file, query="walnut").hits == ()
+
+
+# --- counts ---------------------------------------------------------------------------------------------------------
+
+
+def test_what_was_withheld_is_counted_over_processes(tmp_path: Path) -> None:
+    file = session(tmp_path, f"walnut {SECRET}", "walnut [aforesaid:local-only]y", "walnut table")
+    for _ in range(2):
+        with Engine.open(tmp_path / "store", settings=ON) as engine:
+            found = engine.retrieve(session=file, query="walnut")
+            assert len(found.withheld) == 2
+            engine.retrieve(session=file, query="walnut", provider="here")
+    with Engine.open(tmp_path / "store") as engine:
+        assert engine.withheld() == (
+            Tally(reason="privacy-marker", classification="local-only", count=2),
+            Tally(reason="privacy-marker", classification="sensitive", count=2),
+        )
+
+
+def test_a_count_that_fails_fails_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = session(tmp_path, f"walnut {SECRET}", "walnut table")
+
+    def fail(*_: object) -> None:
+        raise StoreBusy("busy", "wait")
+
+    for name in ("count_withheld", "withheld"):
+        monkeypatch.setattr(SqliteStore, name, fail)
+    with Engine.open(tmp_path / "store", settings=ON) as engine:
+        assert len(engine.retrieve(session=file, query="walnut").hits) == 1
+        assert engine.withheld() == ()
+
+
+def test_asking_for_counts_makes_no_store(tmp_path: Path) -> None:
+    with Engine.open(tmp_path / "store") as engine:
+        assert engine.withheld() == ()
+    assert not (tmp_path / "store").exists()
+
+
+# --- paths ----------------------------------------------------------------------------------------------------------
+
+TEXT = "the walnut is in /home/dev/shop/src/db.py and /home/other/x"
+SHORT = "the walnut is in src/db.py and ~/x"
+
+
+def hit_of(folder: Path, **settings: object) -> Evidence:
+    file = session(folder, TEXT, "b")
+    with Engine.open(folder / "store", settings=settings) as engine:
+        (hit,) = engine.retrieve(session=file, query="walnut").hits
+    return hit
+
+
+def test_quoted_text_is_verbatim_by_default(tmp_path: Path) -> None:
+    hit = hit_of(tmp_path)
+    assert (hit.excerpt, unframe(hit.message)) == (TEXT, TEXT)
+
+
+def test_quoted_text_is_shortened_if_asked_for(tmp_path: Path) -> None:
+    before, hit = hit_of(tmp_path), hit_of(tmp_path, **{"privacy.shortenPaths": True})
+    assert (hit.excerpt, unframe(hit.message)) == (SHORT, SHORT)
+    (window,) = hit.windows
+    assert (window.start, window.end, window.text) == (0, len(TEXT), SHORT)
+    assert hit.tokens < before.tokens
+    assert (hit.ranked, hit.message.splitlines()[:6]) == (before.ranked, before.message.splitlines()[:6])
+
+
+def test_recall_and_expand_are_shortened_too(tmp_path: Path) -> None:
+    file = session(tmp_path, TEXT, "b")
+    with Engine.open(tmp_path / "store", settings={"privacy.shortenPaths": True}) as engine:
+        (found,) = engine.recall("/home/dev/[a-z]+/src", session=file, mode="regex").hits
+        assert (found.snippet, found.matched) == (SHORT, ("src",))
+        (passage,) = engine.expand(found.ref).entries
+        assert (passage.text, passage.verified) == (SHORT, True)
+    with Engine.open(tmp_path / "store") as engine:
+        (found,) = engine.recall("walnut", session=file).hits
+        assert found.snippet == TEXT
+        assert engine.expand(found.ref).entries[0].text == TEXT
+
+
+def test_a_hit_without_paths_is_the_same(tmp_path: Path) -> None:
+    file = session(tmp_path, "the walnut table", "b")
+    found = []
+    for short in (False, True):
+        with Engine.open(tmp_path / "store", settings={"privacy.shortenPaths": short}) as engine:
+            found.append(engine.retrieve(session=file, query="walnut").hits)
+    assert found[0] == found[1]
+
+
+def test_the_frame_of_evidence_names_no_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing but quoted text may hold a path: ids, times, roles and reasons have none, whatever the folders are."""
+    home = tmp_path / "home" / "someuser"
+    home.mkdir(parents=True)
+    monkeypatch.setenv("HOME", str(home))
+    monkeypatch.setenv("USERPROFILE", str(home))
+    file = session(home, "the walnut table", "b", cwd=str(home / "shop"))
+    with Engine.open(home / "store") as engine:
+        (hit,) = engine.retrieve(session=file, query="walnut").hits
+        made = engine.plan(session=file, context_window=100_000, query="walnut")
+        page = engine.recall("walnut", session=file)
+    for text in (hit.message, repr(made.manifest), repr([found.snippet for found in page.hits])):
+        assert "someuser" not in text
+        assert str(tmp_path) not in text
