@@ -7,13 +7,14 @@ of it is shared, watched or ever damaged, so none of what `store` does about fil
 from __future__ import annotations
 
 import os
+from collections import Counter
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import apsw
 
 from aforesaid.errors import StoreError
-from aforesaid.model import StoreStatus
+from aforesaid.model import StoreStatus, Tally
 from aforesaid.storage.sqlite import migrations
 from aforesaid.storage.sqlite.connection import Database
 from aforesaid.storage.sqlite.manifests import MOST_BYTES
@@ -23,9 +24,9 @@ from aforesaid.storage.sqlite.store import key_of
 from aforesaid.storage.sqlite.writer import ShardWriter
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
-    from aforesaid.model import Session
+    from aforesaid.model import Level, Session
     from aforesaid.ports import ForgettingPort
 
 _NOWHERE = ":memory:"
@@ -58,6 +59,7 @@ class MemoryStore:
     def __init__(self) -> None:
         self._shards: dict[str, Shard] = {}
         self._secret = os.urandom(32)
+        self._withheld: Counter[tuple[str, Level]] = Counter()
         self.manifests = MemoryManifests()
 
     @property
@@ -136,6 +138,18 @@ class MemoryStore:
             sessions=len(found),
             entries=sum(session.entries for session in found),
             bytes=sum(base.pragma("page_count") * base.pragma("page_size") for base in sizes),
+        )
+
+    def count_withheld(self, tallies: Iterable[Tally]) -> None:
+        """Adds to the counts of what the privacy policy withheld."""
+        for tally in tallies:
+            self._withheld[tally.reason, tally.classification] += tally.count
+
+    def withheld(self) -> tuple[Tally, ...]:
+        """The counts of what the privacy policy withheld."""
+        return tuple(
+            Tally(reason=reason, classification=classification, count=count)
+            for (reason, classification), count in sorted(self._withheld.items())
         )
 
     def close(self) -> None:
