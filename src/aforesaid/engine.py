@@ -231,6 +231,7 @@ class Engine:
             fts=self.config.boolean("retrieval.fts"),
             max_results=self.config.integer("retrieval.maxResults"),
             max_tokens=self.config.integer("context.maxRetrievedHistoryTokens"),
+            redacting=self.config.boolean("privacy.redactSecrets"),
         )
 
     def _retrieve(
@@ -552,7 +553,9 @@ class Engine:
         )  # fmt: skip
         selection = self._select(question.scope, session, folders, caller)
         most = self.config.integer("historyTools.maxResults") if limit is None else limit
-        options = RecallOptions(limit=most, issuer=self._issuer(caller))
+        options = RecallOptions(
+            limit=most, issuer=self._issuer(caller), redacting=self.config.boolean("privacy.redactSecrets")
+        )
         page = recall(
             self._store, selection, question, leaf=leaf, cursor=cursor, options=options,
             judge=lambda found: self._judge(found, provider), read_line=read_line,
@@ -664,6 +667,7 @@ class Engine:
             start_line=start_line,
             max_lines=MOST_LINES if max_lines is None else max_lines,
             withheld=not caller.model,
+            redacting=self.config.boolean("privacy.redactSecrets"),
         )
         where = ref if session is None else self._find(os.fspath(session))
         read: list[Session] = []

@@ -19,6 +19,7 @@ from aforesaid.branches import find_branch
 from aforesaid.errors import BadArgument, EntryUnknown, PrivacyWithheld, RefInvalid, StaleSource
 from aforesaid.inquiry import DERIVED, Expansion, Passage
 from aforesaid.lineage import Places
+from aforesaid.privacy.egress import is_due, redact_entry
 from aforesaid.refs import read_ref, seal, unseal
 
 if TYPE_CHECKING:
@@ -57,6 +58,8 @@ class ExpandOptions(Struct, frozen=True, kw_only=True):
         max_lines: lines of all entries together.
         withheld: whether entries that the user kept from the model may be read.
         issuer: who sealed, and seals, refs and cursors.
+        redacting: replace secrets, where the store holds any (`privacy.redactSecrets`); lines are then those of what
+            is handed out.
     """
 
     issuer: Issuer
@@ -68,6 +71,7 @@ class ExpandOptions(Struct, frozen=True, kw_only=True):
     start_line: int = 1
     max_lines: int = MOST_LINES
     withheld: bool = True
+    redacting: bool = True
 
 
 def expand(
@@ -118,6 +122,8 @@ def expand(
         named = rows if options.first is None else []
         entries = [entry for entry in snapshot.entries(wanted) if _may_show(entry, named, options)]
         entries = _cleared(snapshot, entries, named, judge(session), partial(read_line, session.file))
+        if is_due(snapshot.session, options.redacting):
+            entries = list(map(redact_entry, entries))
         first = _first(entries, rows)
         start = _start(cursor, first, asked, options)
         answer = _cut(entries, snapshot.session, first=first, start=start, options=options, asked=asked)

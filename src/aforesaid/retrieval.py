@@ -17,6 +17,7 @@ from aforesaid.branches import cover, find_branch
 from aforesaid.errors import ExactSearchFailed, TextSearchFailed
 from aforesaid.matching import Probe
 from aforesaid.model import Candidate, Diagnostics, Matched, Query, Retrieval
+from aforesaid.privacy.egress import find_replacements, is_due
 from aforesaid.query import read_query
 from aforesaid.text import digest
 
@@ -44,12 +45,14 @@ class RetrievalOptions(Struct, frozen=True, kw_only=True):
         fts: search terms in the full-text index (`retrieval.fts`).
         max_results: at most so many hits (`retrieval.maxResults`, 1 to 100).
         max_tokens: at most so many estimated tokens of evidence (`context.maxRetrievedHistoryTokens`).
+        redacting: replace secrets in what is quoted, where the store holds any (`privacy.redactSecrets`).
     """
 
     exact: bool = True
     fts: bool = True
     max_results: int = 12
     max_tokens: int = 16_000
+    redacting: bool = True
 
 
 def retrieve(
@@ -112,6 +115,7 @@ def retrieve(
         max_results=options.max_results,
         max_tokens=options.max_tokens,
         session_id=None,
+        replacing=find_replacements if is_due(snapshot.session, options.redacting) else None,
     )
     visible = found.in_context + len(ranked) - len(hidden)
     diagnostics = Diagnostics(

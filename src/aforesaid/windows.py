@@ -59,6 +59,37 @@ def choose_windows(text: str, probe: Finder, *, limit: int = LIMIT) -> tuple[Win
     return _windows(text, places, _cover(places, len(text), limit))
 
 
+def replace_in(windows: Sequence[Window], replacements: Sequence[tuple[int, int, str]]) -> tuple[Window, ...]:
+    """The windows with other texts for stretches of the source, which keep their places.
+
+    Args:
+        windows: in source order.
+        replacements: start, end and the text instead, in source order, without overlap. None is cut: a window that
+            begins or ends in one begins behind it or ends before it, and one that is nothing else is replaced whole.
+    """
+    return tuple(_replaced(window, replacements) for window in windows)
+
+
+def _replaced(window: Window, replacements: Sequence[tuple[int, int, str]]) -> Window:
+    start, end = window.start, window.end
+    pieces: list[str] = []
+    done = start
+    for first, last, instead in replacements:
+        if last <= start or first >= end:
+            continue
+        if first < start and last >= end:
+            return Window(start=start, end=end, text=instead)
+        if first < start:
+            start = done = last
+        elif last > end:
+            end = first
+        else:
+            pieces += (window.text[done - window.start : first - window.start], instead)
+            done = last
+    pieces.append(window.text[done - window.start : end - window.start])
+    return Window(start=start, end=end, text="".join(pieces))
+
+
 def join_windows(windows: Sequence[Window]) -> str:
     """The excerpt: the windows' texts with a mark between them."""
     return JOINT.join(window.text for window in windows)

@@ -184,7 +184,7 @@ def test_the_status_names_damage_and_every_setting_without_effect() -> None:
     document = check("status", wire.encode(wire.status(STATUS, config, "0.1.0")))
     assert document["store"]["location"] == "/home/dev/store"
     assert "not-in-this-version retrieval.semantic" in document["config"]["warnings"]
-    assert "privacy.redactSecrets" in document["config"]["notInThisVersion"]
+    assert "project.enabled" in document["config"]["notInThisVersion"]
 
 
 def test_a_configuration_shows_values_with_their_sources() -> None:

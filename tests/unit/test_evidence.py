@@ -243,7 +243,7 @@ def built_rows(monkeypatch: pytest.MonkeyPatch, rows: list[Ranked], max_tokens: 
     """How many messages are built to fill a budget."""
     calls: list[str] = []
 
-    def counting(row: Ranked, probe: Probe, *, session_id: str | None) -> Evidence:
+    def counting(row: Ranked, probe: Probe, *, session_id: str | None, **_: object) -> Evidence:
         calls.append(row.candidate.entry.id)
         return build_evidence(row, probe, session_id=session_id)
 

@@ -248,7 +248,7 @@ _PRIVACY = (
         key="privacy.remoteProviders", kind="texts-by-name", default=MappingProxyType({}), choices=CLASSIFICATIONS,
         meaning="classes that a named remote provider gets instead",
     ),
-    _switch("privacy.redactSecrets", True, "replace secrets in what is handed out", later=True),
+    _switch("privacy.redactSecrets", True, "replace secrets in what is handed out"),
     _switch("privacy.redactIndex", True, "replace secrets in what is stored"),
     Option(
         key="privacy.rules", kind="rules", default=(), choices=CLASSIFICATIONS,

@@ -58,10 +58,12 @@ class RecallOptions(Struct, frozen=True, kw_only=True):
     Attributes:
         limit: hits of a page, 1 to `MOST_HITS`.
         issuer: who seals refs and cursors.
+        redacting: replace secrets in snippets, where the store holds any (`privacy.redactSecrets`).
     """
 
     limit: int
     issuer: Issuer
+    redacting: bool = True
 
 
 class _Asked(Struct, frozen=True, kw_only=True):
@@ -140,7 +142,9 @@ def recall(
                 break
             point = page.end
             opened.close()
-        found = tuple(make_found(hit, where, question, options.issuer) for hit, where in page.hits)
+        found = tuple(
+            make_found(hit, where, question, options.issuer, redacting=options.redacting) for hit, where in page.hits
+        )
     coverage = _cover(asked, page)
     return RecallPage(
         status="complete" if coverage.complete else "partial",

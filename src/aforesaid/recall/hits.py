@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from aforesaid.inquiry import DERIVED, Found
+from aforesaid.privacy.egress import is_due, redact_entry
 from aforesaid.refs import REF_LINE, Ref, write_ref
 from aforesaid.windows import choose_windows, join_windows
 
@@ -37,10 +38,12 @@ class Searched(Struct, frozen=True, kw_only=True):
     pattern: Pattern | None
 
 
-def make_found(hit: Hit, where: Searched, question: Question, issuer: Issuer) -> Found:
+def make_found(hit: Hit, where: Searched, question: Question, issuer: Issuer, *, redacting: bool = True) -> Found:
     """A hit as the caller sees it."""
     entry, view, session = hit.outline, where.view, where.snapshot.session
     (stored,) = where.snapshot.entries((entry.row,))
+    if is_due(session, redacting):
+        stored = redact_entry(stored)
     leaf = view.leaf if question.scope == "current-branch" else None
     line = stored.source.sha256[:REF_LINE]
     ref = Ref(session=session.key, entry=entry.id, line=line, scope=question.scope, leaf=leaf)

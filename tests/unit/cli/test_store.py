@@ -53,8 +53,8 @@ def test_the_status_shows_place_size_content_damage_and_warnings(command: Comman
         "not in this version (-v lists them)",
     ):
         assert part in done.out
-    assert "privacy.redactSecrets" not in done.out
-    assert "privacy.redactSecrets" in command("status", "-v").out
+    assert "project.enabled" not in done.out
+    assert "project.enabled" in command("status", "-v").out
 
 
 def test_a_healthy_status(command: Command, fake: FakeEngine) -> None:
