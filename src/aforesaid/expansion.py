@@ -128,8 +128,13 @@ def expand(
         start = _start(cursor, first, asked, options)
         answer = _cut(entries, snapshot.session, first=first, start=start, options=options, asked=asked)
         shown = {passage.entry_id for passage in answer.entries}
-        verify(snapshot.session.file, [entry.source for entry in entries if entry.id in shown and entry.source.length])
+        verify(snapshot.session.file, [entry.source for entry in entries if entry.id in shown and _has_line(entry)])
     return answer
+
+
+def _has_line(entry: StoredEntry) -> bool:
+    """Whether there is a source line that can be verified; what was forgotten keeps no digest of its own."""
+    return entry.source.length > 0 and not entry.forgotten
 
 
 def read_range(text: str) -> tuple[str, str]:
@@ -355,7 +360,7 @@ def _cut(
                 complete=len(shown) == len(lines),
                 redacted=entry.redacted,
                 sha256=entry.source.sha256,
-                verified=entry.source.length > 0,
+                verified=_has_line(entry),
             )
         )
         line += len(shown)

@@ -159,7 +159,8 @@ class Passage(Struct, frozen=True, kw_only=True):
         complete: whether it is the whole text.
         redacted: replacements in the stored text.
         sha256: of the raw source line.
-        verified: whether that line was read again and is what it was; False where an entry has no line.
+        verified: whether that line was read again and is what it was; False where an entry has no line,
+            or was forgotten.
     """
 
     entry_id: str
