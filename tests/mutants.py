@@ -29,6 +29,7 @@ TESTS: dict[str, tuple[str, ...]] = {
     "evidence.py": ("tests/unit/test_evidence.py", "tests/fuzz/test_evidence.py"),
     "windows.py": ("tests/unit/test_evidence.py", "tests/fuzz/test_evidence.py"),
     "lineage.py": ("tests/unit/test_lineage.py", "tests/fuzz/test_branches.py"),
+    "tombstones.py": ("tests/unit/test_tombstones.py", "tests/contract/test_forgetting_port.py"),
     "matching.py": ("tests/unit/test_matching.py", "tests/contract/test_store_port.py"),
 }
 """Modules and packages that must not break unseen, with the tests that guard them."""

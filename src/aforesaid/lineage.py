@@ -10,7 +10,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from typing import TYPE_CHECKING
 
-from aforesaid.model import Branch, Projection
+from aforesaid.model import NO_DIGEST, Branch, Projection
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -43,8 +43,13 @@ class Places:
 
 
 def family_of_line(id_: str, sha256: bytes) -> str:
-    """A name that sessions share which begin with the same entry; ids that only count lines say nothing."""
-    return sha256.hex() if id_[:1] == "L" and id_[1:].isdigit() else id_
+    """A name that sessions share which begin with the same entry; ids that only count lines say nothing.
+
+    Empty for such an entry without a digest: lines that were forgotten are not the same because of that.
+    """
+    if id_[:1] == "L" and id_[1:].isdigit():
+        return "" if sha256 == NO_DIGEST else sha256.hex()
+    return id_
 
 
 def trace(runs: Sequence[Run], leaf: int | None) -> tuple[Span, ...]:

@@ -633,6 +633,7 @@ class StoreStatus(Struct, frozen=True, kw_only=True):
         sessions, entries: how many.
         bytes: space that it takes.
         damaged: keys of sessions whose data cannot be read.
+        erasing: whether something is forgotten but was not erased everywhere, because that was interrupted.
     """
 
     location: str
@@ -643,6 +644,7 @@ class StoreStatus(Struct, frozen=True, kw_only=True):
     entries: int
     bytes: int
     damaged: tuple[str, ...] = ()
+    erasing: bool = False
 
 
 # --- forgetting -----------------------------------------------------------------------------------------------------

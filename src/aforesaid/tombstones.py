@@ -15,7 +15,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from aforesaid.model import NO_DIGEST
-from aforesaid.text import digest, normalise, tokens
+from aforesaid.text import digest, fold, normalise, tokens
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 KEY_BYTES: Final = 32
 MARK_BYTES: Final = 16
 _REMEMBERED: Final = 100_000
-"""Runs of tokens whose marks are remembered: words repeat, and a mark costs as much as everything else together."""
+"""Tokens whose hints are remembered: words repeat, and a mark costs as much as everything else together."""
 
 
 class Rule(Struct, frozen=True, kw_only=True):
@@ -52,10 +52,12 @@ class Gram(Struct, frozen=True, kw_only=True):
     Attributes:
         mark: of the tokens.
         length: how many they are.
+        hint: eight bits of a mark of the first one, so that nearly all places of a text can be passed over.
     """
 
     mark: bytes
     length: int
+    hint: int
 
 
 class Burial(Struct, frozen=True, kw_only=True):
@@ -98,12 +100,17 @@ class Marker:
 
     def said(self, entry: Spoken) -> bytes:
         """The entry, and every copy of its words with the same role and time (the same id where there is no time)."""
-        when = entry.timestamp if entry.timestamp is not None else f"id {entry.id}"
-        return self._mark("said", entry.role, when, digest(words_of(entry)))
+        return self.said_and_words(entry)[0]
 
     def words(self, entry: Spoken) -> bytes:
         """Every entry with these words and no others."""
-        return self._mark("words", digest(words_of(entry)))
+        return self.said_and_words(entry)[1]
+
+    def said_and_words(self, entry: Spoken) -> tuple[bytes, bytes]:
+        """Both: they share the digest of the words, which costs more than they do."""
+        when = entry.timestamp if entry.timestamp is not None else f"id {entry.id}"
+        words = digest(words_of(entry))
+        return self._mark("said", entry.role, when, words), self._mark("words", words)
 
     def place(self, session: str, entry: Spoken) -> bytes | None:
         """The entry of this id in the session of this key, whatever it says by then.
@@ -118,12 +125,16 @@ class Marker:
         """A run of tokens, wherever it stands."""
         return self._mark("gram", *run)
 
+    def hint(self, token: str) -> int:
+        """Eight bits about a token: enough to pass over nearly all others, too few to tell which it is."""
+        return self._mark("hint", token)[0]
+
     def _mark(self, kind: str, *parts: str | bytes) -> bytes:
-        made = blake2b(kind.encode(), key=self._key, digest_size=MARK_BYTES)
+        told = [kind.encode()]
         for part in parts:
             data = part if isinstance(part, bytes) else part.encode("utf-8", "surrogatepass")
-            made.update(b"%d:" % len(data) + data)
-        return made.digest()
+            told.append(b"%d:%b" % (len(data), data))
+        return blake2b(b"".join(told), key=self._key, digest_size=MARK_BYTES).digest()
 
 
 class Tombstones:
@@ -147,12 +158,13 @@ class Tombstones:
         """
         self.marker = marker
         self._known = known
-        self._grams: dict[int, set[bytes]] = {}
+        self._grams = frozenset(gram.mark for gram in grams)
+        self._lengths: dict[int, set[int]] = {}
         for gram in grams:
-            self._grams.setdefault(gram.length, set()).add(gram.mark)
+            self._lengths.setdefault(gram.hint, set()).add(gram.length)
         self._dates = [rule for rule in rules if not rule.scope]
         self._projects = [rule for rule in rules if rule.scope]
-        self._seen: dict[tuple[str, ...], bool] = {}
+        self._hints: dict[str, int] = {}
 
     def refuses(self, file: str, header: Header | None = None) -> bool:
         """Whether a whole session was forgotten.
@@ -195,16 +207,25 @@ class Tombstones:
         if not self._grams:
             return False
         listed = tokens(text)
-        if len(self._seen) > _REMEMBERED:
-            self._seen.clear()
-        for length, grams in self._grams.items():
-            for run in set(zip(*(listed[first:] for first in range(length)), strict=False)):
-                found = self._seen.get(run)
-                if found is None:
-                    found = self._seen[run] = self.marker.gram(run) in grams
-                if found:
-                    return True
-        return False
+        hot = {token: lengths for token in set(listed) if (lengths := self._lengths.get(self._hint(token)))}
+        if not hot:
+            return False
+        runs = {
+            listed[place : place + length]
+            for place, token in enumerate(listed)
+            if token in hot
+            for length in hot[token]
+            if place + length <= len(listed)
+        }
+        return any(self.marker.gram(run) in self._grams for run in runs)
+
+    def _hint(self, token: str) -> int:
+        hint = self._hints.get(token)
+        if hint is None:
+            if len(self._hints) >= _REMEMBERED:
+                self._hints.clear()
+            hint = self._hints[token] = self.marker.hint(token)
+        return hint
 
 
 def made_of(marker: Marker, burial: Burial) -> Tombstones:
@@ -240,28 +261,32 @@ def strike(entry: Entry) -> Entry:
 def gram_of(marker: Marker, text: str) -> Gram | None:
     """The mark of a text that is forgotten wherever it stands; None for one without any token."""
     run = tokens(text)
-    return Gram(mark=marker.gram(run), length=len(run)) if run else None
+    return Gram(mark=marker.gram(run), length=len(run), hint=marker.hint(run[0])) if run else None
 
 
 class Contained:
     """A text that is looked for in others: as it is, or folded and with any blanks."""
 
-    __slots__ = ("_folded", "_text")
+    __slots__ = ("_folded", "_longest", "_text")
 
     def __init__(self, text: str) -> None:
         """Takes a text that `normalise` does not empty."""
         self._text = text
         self._folded = normalise(text)
+        self._longest = max(self._folded.split(" "), key=len)
 
     def found_in(self, text: str) -> bool:
         """Whether it stands there."""
-        return self._text in text or self._folded in normalise(text)
+        if self._text in text:
+            return True
+        folded = fold(text)
+        return self._longest in folded and self._folded in " ".join(folded.split())
 
 
 def _marks(marker: Marker, session: str, entry: Spoken) -> tuple[bytes, ...]:
     """Every mark that would cover an entry."""
     place = marker.place(session, entry)
-    own = (marker.line(entry), marker.said(entry), marker.words(entry))
+    own = (marker.line(entry), *marker.said_and_words(entry))
     return own if place is None else (*own, place)
 
 

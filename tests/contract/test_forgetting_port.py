@@ -290,6 +290,45 @@ def test_an_erasure_leaves_what_a_rebuild_would_give(
         real.close()
 
 
+@pytest.mark.parametrize("id_", ["L1", "e1"])
+def test_sessions_are_no_family_because_their_first_entries_were_forgotten(store: StorePort, id_: str) -> None:
+    for file, text in ((A, "alpha one"), (B, "alpha two")):
+        line = Source(line=1, offset=0, length=9, sha256=text.encode().ljust(32))
+        put(store, file, [entry(id_, None, text, source=line)])
+    families = {file: session.family for file in (A, B) if (session := store.by_file(file))}
+    go(store, Selector(text="alpha"))
+    for _ in range(2):
+        for file, text in ((A, "alpha one"), (B, "alpha two")):
+            session = store.by_file(file)
+            assert session is not None
+            assert session.family == ("" if id_ == "L1" else families[file])
+            line = Source(line=1, offset=0, length=9, sha256=text.encode().ljust(32))
+            put(store, file, [entry(id_, None, text, source=line)])
+
+
+def test_an_entry_that_comes_in_meanwhile_is_found_by_the_next_round(
+    store: StorePort, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    put(store, A, chain("myhunter2x", prefix="a"))
+    kind: Any = type(store.forgetting)
+    erase = kind.erase
+    files = iter((B, C, D))
+
+    def erase_and_be_disturbed(self: object, progress: object = None) -> object:
+        done = erase(self, progress)
+        file = next(files)
+        put(store, file, chain(f"yourhunter2x {file}", prefix=f"{file[-7]}"))
+        return done
+
+    with monkeypatch.context() as patched:
+        patched.setattr(kind, "erase", erase_and_be_disturbed)
+        done = forget(store, Selector(text="hunter2"), now=NOW, verify=True)
+    assert [one.file for one in done.sessions] == [A, B, C]
+    assert done.verification is not None
+    assert done.verification.leftovers, "the rounds end at last, and the check says so"
+    assert go(store, Selector(text="hunter2")) == (erased(D, 1),)
+
+
 def test_samples_are_spread_over_all_that_was_forgotten(store: StorePort, monkeypatch: pytest.MonkeyPatch) -> None:
     put(store, A, chain(*(f"text number {n:04}" for n in range(1000))))
     asked: list[Sequence[str]] = []

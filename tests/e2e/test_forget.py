@@ -237,6 +237,19 @@ def test_a_plan_does_not_bring_it_back_from_the_file(desk: Desk) -> None:
     assert Engine.open(desk.store).sessions()[0].generation == generation, "it was not read anew for that"
 
 
+def test_recall_and_expand_pass_over_it(desk: Desk) -> None:
+    a, *_ = plant(desk)
+    forget(desk, "--session", a, "--entry", "e0000001", "e0000003")
+    found = desk.json("recall", "recall", CANARIES[0], "--session", a)
+    assert [hit["entryId"] for hit in found["hits"]] == ["e0000004"]
+    told = desk.json("expand", "expand", "--session", a, "--range", "e0000000..e0000004")
+    assert [entry["verified"] for entry in told["entries"] if entry["text"]] == [True] * 3
+    assert [(e["entryId"], e["verified"]) for e in told["entries"] if not e["text"]] == [
+        ("e0000001", False),
+        ("e0000003", False),
+    ]
+
+
 def test_a_project_and_dates(desk: Desk) -> None:
     _, b, c = plant(desk)
     done = forget(desk, "--project", desk.folder)

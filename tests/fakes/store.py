@@ -240,7 +240,13 @@ class FakeForgetting:
             elif covered:
                 entries = tuple(self.struck(key, data.entries))
                 names = [entry.label for entry in entries if entry.kind == "label" and entry.target is None]
-                changed = replace(session, generation=session.generation + 1, name=names[-1] if names else None)
+                first = entries[0]
+                changed = replace(
+                    session,
+                    generation=session.generation + 1,
+                    name=names[-1] if names else None,
+                    family=family_of_line(first.id, first.source.sha256),
+                )
                 self._sessions[key] = _Data(changed, entries, data.tail)
                 count = len(covered)
             else:

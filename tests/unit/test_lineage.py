@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from aforesaid import lineage
-from aforesaid.model import Compaction, Edit, Mark, Run, Tree
+from aforesaid.model import NO_DIGEST, Compaction, Edit, Mark, Run, Tree
 
 Spans = list[tuple[int, int]]
 
@@ -147,3 +147,10 @@ def test_a_host_that_knows_its_context_overrides_the_derived_one() -> None:
     branch = lineage.divide(5, ((1, 3), (5, 5)), [(4, 4), (3, 3), (9, 9)])
     assert branch.context == ((3, 3),)
     assert branch.eligible == ((1, 2), (5, 5))
+
+
+def test_a_family_has_the_name_of_its_first_entry_or_of_that_entrys_line() -> None:
+    assert lineage.family_of_line("e1", b"\x01" * 32) == lineage.family_of_line("e1", NO_DIGEST) == "e1"
+    assert lineage.family_of_line("L1", b"\x01" * 32) == "01" * 32
+    assert lineage.family_of_line("L1", NO_DIGEST) == ""
+    assert lineage.family_of_line("Lx", NO_DIGEST) == "Lx"

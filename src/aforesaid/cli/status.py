@@ -46,6 +46,8 @@ def _lines(store: StoreStatus, config: Config, *, verbose: bool) -> Iterator[str
             yield f"            {one_line(key)}"
     else:
         yield "damaged     none"
+    if store.erasing:
+        yield "forgetting  was interrupted; `aforesaid forget --verify` finishes it"
     if config.warnings:
         yield f"config      {count(len(config.warnings), 'warning')}:"
         for warning in config.warnings:

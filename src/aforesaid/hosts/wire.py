@@ -342,6 +342,7 @@ def status(store: StoreStatus, config: Config, version: str) -> Document:
             "sessions": store.sessions,
             "entries": store.entries,
             "damaged": list(store.damaged),
+            "erasing": store.erasing,
         },
         "config": {"warnings": list(config.warnings), "notInThisVersion": list(config.not_in_this_version)},
     }

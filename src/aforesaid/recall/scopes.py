@@ -105,7 +105,7 @@ def _family(store: StorePort, session: Session) -> str:
             first = snapshot.entries((1,))
     except StoreError:
         return session.key
-    return family_of_line(first[0].id, first[0].source.sha256) if first else session.key
+    return (family_of_line(first[0].id, first[0].source.sha256) if first else "") or session.key
 
 
 def _trace(store: StorePort, own: Session) -> tuple[tuple[Session, ...], tuple[str, ...]]:

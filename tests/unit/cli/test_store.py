@@ -40,7 +40,7 @@ def test_a_store_without_sessions_says_what_to_do(command: Command, fake: FakeEn
 
 
 def test_the_status_shows_place_size_content_damage_and_warnings(command: Command, fake: FakeEngine) -> None:
-    fake.answer = replace(STATUS, damaged=("k\x1b1",), writable=False)
+    fake.answer = replace(STATUS, damaged=("k\x1b1",), writable=False, erasing=True)
     done = command("status", "--set", "retrieval.semantic=true")
     assert done.status == 0
     for part in (
@@ -49,6 +49,7 @@ def test_the_status_shows_place_size_content_damage_and_warnings(command: Comman
         "2 sessions, 80 entries",
         "1 session; `aforesaid rebuild` derives them again:",
         "k␛1",
+        "forgetting  was interrupted; `aforesaid forget --verify` finishes it",
         "not-in-this-version retrieval.semantic",
         "not in this version (-v lists them)",
     ):
@@ -61,6 +62,7 @@ def test_a_healthy_status(command: Command, fake: FakeEngine) -> None:
     fake.answer = STATUS
     done = command("status")
     assert "damaged     none" in done.out
+    assert "forgetting" not in done.out
     assert "no warnings" in done.out
     assert "(read-only)" not in done.out
     assert check("status", command("status", "--json").out)["store"]["damaged"] == []

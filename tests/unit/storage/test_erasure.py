@@ -11,6 +11,7 @@ import pytest
 from tests.fakes.entries import chain, described, entry
 
 from aforesaid.errors import SessionForgotten, StoreBusy, StoreError, StoreReadOnly, StoreTooNew
+from aforesaid.forgetting import Selector, forget
 from aforesaid.storage.sqlite import SqliteStore, erasure, migrations, open_store
 from aforesaid.storage.sqlite.store import key_of
 from aforesaid.tombstones import Burial
@@ -266,6 +267,49 @@ def test_many_marks_are_looked_up(store: SqliteStore) -> None:
         assert [found.text for found in snapshot.entries(range(1, 1501))] == ["", *texts[1::2]] or [
             found.text == "" for found in snapshot.entries(range(1, 1501))
         ] == [n % 2 == 0 for n in range(1500)]
+
+
+def test_damaged_sessions_are_passed_over_by_a_preview_and_removed_by_an_erasure(
+    store: SqliteStore, folder: Path
+) -> None:
+    put(store, A, "alpha", "beta")
+    put(store, B, "alpha", "gamma")
+    store.close()
+    path = folder / "sessions" / f"{key_of(A)}.db"
+    data = bytearray(path.read_bytes())
+    data[8192:] = b"\xff" * (len(data) - 8192)
+    path.write_bytes(data)
+    again = open_store(str(folder))
+    preview = forget(again, Selector(text="alpha"), now="2027", dry_run=True)
+    assert [one.file for one in preview.sessions] == [B]
+    done = forget(again, Selector(text="alpha"), now="2027", verify=True)
+    assert ([one.file for one in done.sessions], done.discarded) == ([B], 1)
+    assert not path.exists()
+    assert not list((folder / "sessions").glob("*.damaged"))
+    again.close()
+
+
+def test_the_status_tells_of_an_erasure_that_is_due(store: SqliteStore) -> None:
+    assert not store.status().erasing
+    bury(store, "alpha")
+    assert store.status().erasing
+    store.forgetting.erase()
+    assert not store.status().erasing
+
+
+def test_records_of_planned_calls_go_with_their_session(
+    store: SqliteStore, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    session = put(store, A, "alpha")
+    store.manifests.keep(session.key, '{"entries":["a1"]}', at=0.0, most=9)
+    bury(store, files=(A,))
+
+    def refuse(*_: object) -> None:
+        raise StoreReadOnly("somebody has it open", "wait")
+
+    monkeypatch.setattr(SqliteStore, "remove", refuse)
+    store.forgetting.erase()
+    assert store.manifests.latest(None, 9) == ()
 
 
 def test_a_damaged_catalogue_does_not_stop_an_erasure(store: SqliteStore, folder: Path) -> None:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from aforesaid.errors import StoreCorrupt, StoreReadOnly
+from aforesaid.lineage import family_of_line
 from aforesaid.model import NO_DIGEST, Erased
 from aforesaid.storage.sqlite import migrations
 from aforesaid.storage.sqlite.connection import OVERWRITE_EVERYWHERE, scrub, size_of
@@ -199,6 +200,7 @@ class Eraser:
         except StoreReadOnly:
             # Windows unlinks no file that another process has open. It is empty, and the next erasure tries again.
             self._store._catalogue.forget(key)
+            self._store.manifests.forget(key)
 
     def _check_writable(self) -> None:
         if not self._store.writable:
@@ -227,7 +229,13 @@ def blank(shard: Shard, session: Session, entries: Sequence[StoredEntry]) -> Ses
     connection.executemany(_UNDIGEST, [(digest(""), entry.row) for entry in entries])
     connection.execute(_UNFEED)
     connection.executemany(_FEED, _fed(connection))
-    done = replace(session, name=_name(connection), generation=session.generation + 1)
+    families = [family_of_line(entry.id, NO_DIGEST) for entry in entries if entry.row == 1]
+    done = replace(
+        session,
+        name=_name(connection),
+        family=families[0] if families else session.family,
+        generation=session.generation + 1,
+    )
     connection.execute(_SAVE, (pack(done),))
     connection.execute("COMMIT")
     return done

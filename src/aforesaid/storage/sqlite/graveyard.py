@@ -33,18 +33,18 @@ if TYPE_CHECKING:
 _TABLES = """
 CREATE TABLE secret(one INTEGER PRIMARY KEY CHECK(one = 1), key BLOB NOT NULL);
 CREATE TABLE mark(mark BLOB PRIMARY KEY) WITHOUT ROWID;
-CREATE TABLE gram(mark BLOB PRIMARY KEY, length INTEGER NOT NULL) WITHOUT ROWID;
+CREATE TABLE gram(mark BLOB PRIMARY KEY, length INTEGER NOT NULL, hint INTEGER NOT NULL) WITHOUT ROWID;
 CREATE TABLE rule(scope BLOB, after TEXT, before TEXT, PRIMARY KEY(scope, after, before)) WITHOUT ROWID;
 CREATE TABLE pending(run BLOB PRIMARY KEY) WITHOUT ROWID;
 """
 _READ_KEY = "SELECT key FROM secret"
 _ANY = "SELECT EXISTS(SELECT 1 FROM mark)"
 _KNOWN = "SELECT mark FROM mark WHERE mark IN ({})"
-_GRAMS = "SELECT mark, length FROM gram"
+_GRAMS = "SELECT mark, length, hint FROM gram"
 _RULES = "SELECT scope, after, before FROM rule"
 _PENDING = "SELECT run FROM pending ORDER BY run"
 _ADD_MARK = "INSERT OR IGNORE INTO mark(mark) VALUES (?)"
-_ADD_GRAM = "INSERT OR IGNORE INTO gram(mark, length) VALUES (?, ?)"
+_ADD_GRAM = "INSERT OR IGNORE INTO gram(mark, length, hint) VALUES (?, ?, ?)"
 _ADD_RULE = "INSERT OR IGNORE INTO rule(scope, after, before) VALUES (?, ?, ?)"
 _ADD_PENDING = "INSERT INTO pending(run) VALUES (?)"
 _DONE = "DELETE FROM pending WHERE run = ?"
@@ -142,7 +142,7 @@ class Graveyard:
         return Tombstones(
             Marker(bytes(connection.execute(_READ_KEY).get)),
             known=known,
-            grams=[Gram(mark=mark, length=length) for mark, length in _rows(connection, _GRAMS)],
+            grams=[Gram(mark=mark, length=length, hint=hint) for mark, length, hint in _rows(connection, _GRAMS)],
             rules=[Rule(scope=scope, after=after, before=before) for scope, after, before in _rows(connection, _RULES)],
         )
 
@@ -250,7 +250,7 @@ class GuardedWriter:
 
 def _keep(connection: apsw.Connection, burial: Burial) -> None:
     connection.executemany(_ADD_MARK, [(mark,) for mark in burial.marks])
-    connection.executemany(_ADD_GRAM, [(gram.mark, gram.length) for gram in burial.grams])
+    connection.executemany(_ADD_GRAM, [(gram.mark, gram.length, gram.hint) for gram in burial.grams])
     connection.executemany(_ADD_RULE, [(rule.scope, rule.after, rule.before) for rule in burial.rules])
 
 

@@ -243,6 +243,7 @@ class SqliteStore:
             entries=entries,
             bytes=self._size(),
             damaged=tuple(damaged),
+            erasing=os.path.exists(os.path.join(self._folder, FORGOTTEN)) and self.forgetting.pending,
         )
 
     def count_withheld(self, tallies: Iterable[Tally]) -> None:
