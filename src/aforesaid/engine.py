@@ -229,6 +229,7 @@ class Engine:
         return RetrievalOptions(
             exact=self.config.boolean("retrieval.exact"),
             fts=self.config.boolean("retrieval.fts"),
+            contextual=self.config.text("retrieval.ranking") == "contextual",
             max_results=self.config.integer("retrieval.maxResults"),
             max_tokens=self.config.integer("context.maxRetrievedHistoryTokens"),
             redacting=self.config.boolean("privacy.redactSecrets"),

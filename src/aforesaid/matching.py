@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 from aforesaid import text as _text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
 Place = tuple[int, int, int]
 """Start and end in code points of the original text, and the index of the item in its list."""
@@ -200,6 +200,33 @@ class Term:
         return index
 
 
+class Inflected(Term):
+    """A term of one word that any form of the word matches: its root with one of the known endings."""
+
+    __slots__ = ("_endings", "_root")
+
+    def __init__(self, text: str, root: str, endings: frozenset[str]) -> None:
+        """Takes the item of the query verbatim, the folded beginning of its forms, and what may follow it."""
+        super().__init__(text)
+        self._root = root
+        self._endings = endings
+
+    def found_in(self, text: Folded) -> bool:
+        """Whether the text holds a form of the term."""
+        return self._root in text.folded and next(self._occurrences(text), None) is not None
+
+    def _occurrences(self, text: Folded) -> Iterator[tuple[int, int]]:
+        folded = text.folded
+        start = folded.find(self._root)
+        while start >= 0:
+            end = start + len(self._root)
+            while end < len(folded) and not _free(text, end):
+                end += 1
+            if folded[start + len(self._root) : end] in self._endings and _free(text, start):
+                yield start, end
+            start = folded.find(self._root, end)
+
+
 def _free(text: Folded, index: int) -> bool:
     """Whether a word of a term may begin (or end) at this place of the folded text."""
     folded = text.folded
@@ -222,11 +249,27 @@ class Probe:
 
     __slots__ = ("_identifiers", "_phrases", "_terms")
 
-    def __init__(self, identifiers: Sequence[str], phrases: Sequence[str], terms: Sequence[str]) -> None:
-        """Takes the items verbatim, in the query's order."""
+    def __init__(
+        self,
+        identifiers: Sequence[str],
+        phrases: Sequence[str],
+        terms: Sequence[str],
+        roots: Mapping[str, str] | None = None,
+        endings: frozenset[str] = frozenset(),
+    ) -> None:
+        """Takes the items verbatim, in the query's order.
+
+        Args:
+            identifiers: found literally.
+            phrases: found literally.
+            terms: found as words, whatever their case and accents.
+            roots: by term, for terms that other forms of the word match too.
+            endings: what may follow a root; the empty ending always may.
+        """
+        known, endings = roots or {}, endings | {""}
         self._identifiers = tuple(Literal(item) for item in identifiers)
         self._phrases = tuple(Literal(item) for item in phrases)
-        self._terms = tuple(Term(item) for item in terms)
+        self._terms = tuple(Inflected(item, known[item], endings) if item in known else Term(item) for item in terms)
 
     def matched(self, text: str) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]:
         """The identifiers, phrases and terms that the text holds."""

@@ -432,6 +432,21 @@ class TermRow(Struct, frozen=True, kw_only=True, gc=False):
     score: float
 
 
+class Weight(Struct, frozen=True, kw_only=True, gc=False):
+    """How much of a query a row holds by itself: bm25, higher is better, above 0; and who speaks there."""
+
+    row: int
+    score: float
+    role: Role
+
+
+class Relevance(Struct, frozen=True, kw_only=True, gc=False):
+    """The lexical relevance of a row in its place: what it holds itself, and what its neighbours on the branch add."""
+
+    own: float
+    neighbours: float
+
+
 class Candidate(Struct, frozen=True, kw_only=True):
     """An eligible row before ranking.
 
@@ -439,11 +454,13 @@ class Candidate(Struct, frozen=True, kw_only=True):
         entry: the row with its text.
         position: place of the row on the branch, 0 for the root.
         order: place in the full-text result, 0 for the best; None if the full-text search did not find it.
+        relevance: of contextual ranking; None with the documented one, or if the full-text search did not find it.
     """
 
     entry: StoredEntry
     position: int
     order: int | None
+    relevance: Relevance | None = None
 
 
 class Matched(Struct, frozen=True, kw_only=True):
@@ -507,6 +524,7 @@ class Ranked(Struct, frozen=True, kw_only=True):
 PART_NAMES = (
     *("identifier", "phrase", "fts", "extraTerms", "branch", "file", "symbol", "error", "authority", "recency"),
     "tokens",
+    *("relevance", "neighbours", "speaker"),
 )
 """Names of the addends of a score, in the order of the ranking table."""
 

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
         TermRow,
         Tree,
         Verification,
+        Weight,
     )
     from aforesaid.tombstones import Burial, Marker
 
@@ -132,6 +133,23 @@ class SearchPort(Protocol):
         The order is total and independent of row numbers: score rounded to nine decimals, then timestamp descending
         (None last), then entry id ascending. Terms without any token find nothing. bm25 counts over the whole session
         (k1 1.2, b 0.75, as FTS5).
+
+        Raises:
+            TextSearchFailed: the search could not be done.
+        """
+        ...
+
+    def weigh_terms(self, terms: Sequence[str], roots: Sequence[str], spans: Sequence[Span]) -> tuple[Weight, ...]:
+        """Every row that holds at least one of the terms, or a word that begins with one of the roots.
+
+        Rows come in ascending order. Their scores are bm25 over the whole session, higher is better (k1 1.2, b 0.75,
+        idf ln(1 + (N - n + 0.5) / (n + 0.5))), a root counting like a term that all words with it share, rounded to
+        nine decimals.
+
+        Args:
+            terms: as in `find_terms`.
+            roots: folded beginnings of single words, of letters and digits only.
+            spans: rows that count.
 
         Raises:
             TextSearchFailed: the search could not be done.

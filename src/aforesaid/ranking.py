@@ -15,7 +15,7 @@ from aforesaid.model import Ranked
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from aforesaid.model import Candidate, Matched, Query, Tier
+    from aforesaid.model import Candidate, Matched, Query, Relevance, Tier
 
 # All weights, with their bounds. Authority, recency, order and tokens together span less than one extra match (spec 1).
 IDENTIFIER: Final = 100.0
@@ -33,6 +33,11 @@ AUTHORITY: Final = {"user": 8.0, "assistant": 5.0}
 RECENCY: Final = 8.0  # the leaf's place; falls linearly to 0 at the root
 TOKENS: Final = 12.0  # subtracted in full from this many tokens on:
 TOKENS_FULL: Final = 4000
+
+# Of contextual ranking, whose third tier is ordered by these alone.
+RELEVANCE: Final = 10.0  # times bm25, own and of the neighbours
+SPEAKER: Final = 1.0  # of both, for a row that begins with the name of somebody who was asked about
+USER: Final = 0.2  # of both, for a user's message
 
 _TIERS: Final[dict[Tier, int]] = {"identifier": 0, "phrase": 1, "other": 2}
 
@@ -60,6 +65,8 @@ def rank(candidates: Iterable[tuple[Candidate, Matched]], query: Query, length: 
 def score(candidate: Candidate, matched: Matched, query: Query, length: int) -> Ranked:
     """One candidate with its tier, its score and the addends of it."""
     entry, identifiers = candidate.entry, matched.identifiers
+    if candidate.relevance is not None and not identifiers and not matched.phrases:
+        return _score_contextually(candidate, candidate.relevance, matched, query)
     same = (0, 0, 0)
     if identifiers:
         tier: Tier = "identifier"
@@ -82,6 +89,7 @@ def score(candidate: Candidate, matched: Matched, query: Query, length: int) -> 
         SAME_SYMBOL * same[1],
         SAME_ERROR * same[2],
         *stand(entry.role, entry.tokens, candidate.position, length),
+        *(0.0, 0.0, 0.0),
     )
     return Ranked(
         candidate=candidate, tier=tier, score=round(fsum(addends), 4), addends=addends, matched=matched, same=same
@@ -95,6 +103,24 @@ def stand(role: str, tokens: int, position: int, length: int) -> tuple[float, fl
         round(RECENCY * position / max(1, length - 1), 4),
         round(-TOKENS * min(1.0, tokens / TOKENS_FULL), 4),
     )
+
+
+def _score_contextually(candidate: Candidate, relevance: Relevance, matched: Matched, query: Query) -> Ranked:
+    """The same in the third tier of contextual ranking."""
+    own, near = RELEVANCE * relevance.own, RELEVANCE * relevance.neighbours
+    authority = USER * (own + near) if candidate.entry.role == "user" else 0.0
+    speaker = SPEAKER * (own + near) if _speaks(candidate.entry.text, query) else 0.0
+    addends = (*(0.0,) * 8, round(authority, 4), 0.0, 0.0, round(own, 4), round(near, 4), round(speaker, 4))
+    return Ranked(candidate=candidate, tier="other", score=round(fsum(addends), 4), addends=addends, matched=matched)
+
+
+def _speaks(text: str, query: Query) -> bool:
+    """Whether a text begins with the name of a speaker who is a topic of the query, as in `Ann: see you`."""
+    name, colon, _ = text[:_LONGEST_NAME].partition(":")
+    return bool(colon) and name in query.terms
+
+
+_LONGEST_NAME: Final = 40
 
 
 def _common(items: tuple[str, ...], others: tuple[str, ...]) -> int:

@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 from msgspec.structs import replace
 
-from aforesaid import evidence, lineage, ranking
+from aforesaid import contextual, evidence, lineage, ranking
 from aforesaid.branches import cover, find_branch
 from aforesaid.errors import ExactSearchFailed, TextSearchFailed
+from aforesaid.language.endings import ENDINGS
 from aforesaid.matching import Probe
 from aforesaid.model import Candidate, Diagnostics, Matched, Query, Retrieval
 from aforesaid.privacy.egress import find_replacements, is_due
@@ -24,7 +25,7 @@ from aforesaid.text import digest
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from aforesaid.model import Branch, Ranked, RetrievalStatus, Span
+    from aforesaid.model import Branch, Ranked, Relevance, RetrievalStatus, Span
     from aforesaid.ports import Snapshot
     from aforesaid.privacy.judge import Judge
     from aforesaid.withholding import Judged
@@ -43,6 +44,7 @@ class RetrievalOptions(Struct, frozen=True, kw_only=True):
     Attributes:
         exact: search identifiers and phrases literally (`retrieval.exact`).
         fts: search terms in the full-text index (`retrieval.fts`).
+        contextual: order what holds no name or phrase by its place among relevant neighbours (`retrieval.ranking`).
         max_results: at most so many hits (`retrieval.maxResults`, 1 to 100).
         max_tokens: at most so many estimated tokens of evidence (`context.maxRetrievedHistoryTokens`).
         redacting: replace secrets in what is quoted, where the store holds any (`privacy.redactSecrets`).
@@ -50,6 +52,7 @@ class RetrievalOptions(Struct, frozen=True, kw_only=True):
 
     exact: bool = True
     fts: bool = True
+    contextual: bool = False
     max_results: int = 12
     max_tokens: int = 16_000
     redacting: bool = True
@@ -99,11 +102,11 @@ def retrieve(
             hits=(),
             diagnostics=_blank(snapshot, options, started),
         )
-    found = _search(snapshot, query, branch, options)
+    found = _search(snapshot, query, branch, request, options)
     if found.exact_failed:
         diagnostics = replace(_blank(snapshot, options, started), warnings=(ExactSearchFailed.code,))
         return Retrieval(session=snapshot.session, status="failed", query=query, hits=(), diagnostics=diagnostics)
-    probe = Probe(query.identifiers, query.phrases, query.terms) if options.exact else Probe((), (), query.terms)
+    probe = _probe(query, options)
     ranked = _verify_and_rank(found.candidates, query, probe, found.length)
     hidden = _hide_visible(snapshot, ranked, branch, request)
     distinct = ranking.deduplicate(hidden)
@@ -173,10 +176,11 @@ def _latest_request(snapshot: Snapshot, branch: Branch) -> tuple[Branch, str]:
     return replace(branch, eligible=lineage.without(branch.eligible, [entry.row])), entry.text
 
 
-def _search(snapshot: Snapshot, query: Query, branch: Branch, options: RetrievalOptions) -> _Found:
+def _search(snapshot: Snapshot, query: Query, branch: Branch, request: str, options: RetrievalOptions) -> _Found:
     """Asks every generator and merges what they found by row; rows off the branch are dropped and counted."""
     rows: dict[int, None] = {}
     order: dict[int, int] = {}
+    relevance: dict[int, Relevance] = {}
     warnings: tuple[str, ...] = ()
     in_context = 0
     if options.exact:
@@ -189,18 +193,26 @@ def _search(snapshot: Snapshot, query: Query, branch: Branch, options: Retrieval
             return _Found(exact_failed=True)
     if options.fts:
         try:
-            found = snapshot.find_terms(query.terms, branch.eligible, TERM_POOL)
+            if options.contextual:
+                relevance = _weigh(snapshot, query, branch, request)
+            else:
+                found = snapshot.find_terms(query.terms, branch.eligible, TERM_POOL)
+                order = {term_row.row: place for place, term_row in enumerate(found)}
             in_context = snapshot.count_terms(query.terms, branch.context)
         except TextSearchFailed:
             warnings = (TextSearchFailed.code,)
         else:
-            order = {term_row.row: place for place, term_row in enumerate(found)}
-            rows.update(dict.fromkeys(order))
+            rows.update(dict.fromkeys((*order, *relevance)))
     places = lineage.Places(branch.spans)
     on_branch = {row: place for row in rows if (place := places.of(row)) is not None}
     return _Found(
         candidates=tuple(
-            Candidate(entry=entry, position=on_branch[entry.row], order=order.get(entry.row))
+            Candidate(
+                entry=entry,
+                position=on_branch[entry.row],
+                order=order.get(entry.row),
+                relevance=relevance.get(entry.row),
+            )
             for entry in snapshot.entries(tuple(on_branch))
         ),
         length=places.length,
@@ -208,6 +220,23 @@ def _search(snapshot: Snapshot, query: Query, branch: Branch, options: Retrieval
         off_branch=len(rows) - len(on_branch),
         warnings=warnings,
     )
+
+
+def _weigh(snapshot: Snapshot, query: Query, branch: Branch, request: str) -> dict[int, Relevance]:
+    """The rows that the topics make most relevant in their place on the branch, best first."""
+    roots = contextual.roots_of(query.terms)
+    plain = tuple(term for term in query.terms if term not in roots)
+    beginnings = (*roots.values(), *contextual.asides(request, query.terms))
+    weights = snapshot.weigh_terms(plain, beginnings, branch.spans)
+    return contextual.order(weights, lineage.Places(branch.spans), lineage.Places(branch.eligible), TERM_POOL)
+
+
+def _probe(query: Query, options: RetrievalOptions) -> Probe:
+    """What is looked for in each text."""
+    literals = (query.identifiers, query.phrases) if options.exact else ((), ())
+    if not options.contextual:
+        return Probe(*literals, query.terms)
+    return Probe(*literals, query.terms, contextual.roots_of(query.terms), ENDINGS)
 
 
 def _verify_and_rank(candidates: Sequence[Candidate], query: Query, probe: Probe, length: int) -> tuple[Ranked, ...]:

@@ -368,6 +368,8 @@ def test_sqlite_finds_the_same_rows_in_the_same_order_with_the_same_scores(
         for _ in range(3):  # what is asked again may come from memory
             assert real.find_terms(queries, spans, limit) == fake.find_terms(queries, spans, limit)
             assert real.count_terms(queries, spans) == fake.count_terms(queries, spans)
+        roots = data.draw(st.lists(st.sampled_from(["alp", "bet", "po", "数"]), max_size=2))
+        assert real.weigh_terms(queries, roots, spans) == fake.weigh_terms(queries, roots, spans)
         for query in queries:
             assert real.find_literals([query], spans, limit)[0] == fake.find_literals([query], spans, limit)[0]
 

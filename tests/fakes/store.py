@@ -28,6 +28,7 @@ from aforesaid.model import (
     TermRow,
     Tree,
     Verification,
+    Weight,
 )
 from aforesaid.text import digest, feed
 from aforesaid.tokens import estimate
@@ -336,6 +337,14 @@ class FakeSnapshot:
         found.sort(key=lambda item: item.score)
         return tuple(found[: max(0, limit)])
 
+    def weigh_terms(self, terms: Sequence[str], roots: Sequence[str], spans: Sequence[Span]) -> tuple[Weight, ...]:
+        scores = self._scores(terms, roots, smooth=True)
+        return tuple(
+            Weight(row=row, score=round(-scores[row], 9), role=self._data.entries[row - 1].role)
+            for row in sorted(self._backwards(spans))
+            if row in scores
+        )
+
     def count_terms(self, terms: Sequence[str], spans: Sequence[Span]) -> int:
         scores = self._scores(terms)
         return sum(row in scores for row in self._backwards(spans))
@@ -365,11 +374,12 @@ class FakeSnapshot:
         for first, last in reversed(spans):
             yield from range(min(last, len(self._data.entries)), first - 1, -1)
 
-    def _scores(self, terms: Sequence[str]) -> dict[int, float]:
+    def _scores(self, terms: Sequence[str], roots: Sequence[str] = (), *, smooth: bool = False) -> dict[int, float]:
         """bm25 of the rows that hold a term, as SQLite computes and signs it."""
         phrases = dict.fromkeys(
             (term.tokens, term.open_ended) for term in map(Term, dict.fromkeys(terms)) if term.tokens
         )
+        phrases |= dict.fromkeys(((root,), True) for root in roots)
         lengths = {row: sum(map(len, columns)) for row, columns in self._fed.items()}
         average = sum(lengths.values()) / len(lengths) if lengths else 0.0
         scores: dict[int, float] = {}
@@ -377,7 +387,9 @@ class FakeSnapshot:
             hits = {row: _occurrences(columns, tokens, open_ended) for row, columns in self._fed.items()}
             hits = {row: hit for row, hit in hits.items() if hit}
             idf = math.log((len(lengths) - len(hits) + 0.5) / (len(hits) + 0.5))
-            if idf <= 0:
+            if smooth:
+                idf = math.log(1 + (len(lengths) - len(hits) + 0.5) / (len(hits) + 0.5))
+            elif idf <= 0:
                 idf = 1e-6
             for row, hit in hits.items():
                 weight = hit * (K1 + 1) / (hit + K1 * (1 - B + B * lengths[row] / average))

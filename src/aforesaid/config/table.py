@@ -180,7 +180,6 @@ _RETRIEVAL = (
     _switch("retrieval.semantic", False, "search by vectors as well", later=True),
     _choice(
         "retrieval.ranking", "documented", ("documented", "contextual"), "which ranking orders the hits",
-        unbuilt=("contextual",),
     ),
     _count("retrieval.maxResults", 12, 1, 100, "most hits of one retrieval"),
     _choice(

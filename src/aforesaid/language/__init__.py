@@ -28,6 +28,16 @@ def is_no_topic(word: str) -> bool:
     return word in _listed() or english.is_form(word) or italian.is_form(word)
 
 
+@cache
+def _grammar() -> frozenset[str]:
+    return english.grammar() | italian.grammar()
+
+
+def is_grammar(word: str) -> bool:
+    """Whether a folded word only joins others: articles, pronouns, prepositions, auxiliary verbs, question words."""
+    return word in _grammar()
+
+
 def is_weak(word: str) -> bool:
     """Whether a folded word belongs to the work of every session; a topic only beside a stronger one."""
     return word in _weak() or english.is_weak_form(word)

@@ -32,6 +32,16 @@ forward else anyway anyhow meanwhile moreover furthermore otherwise anymore some
 able unable sure unsure ready true false possible impossible necessary
 """
 
+# Of these only: "first", "today" or "still" say something once a topic has brought a row up.
+_JOINING = """
+a an the and or but nor if of at by for with about against between into through during before after above below to from
+up down in out on off over under again further then once here there all any both each few more most other some such no
+not only own same so than too very s t d m re ve ll i me my myself we us our ours you your yours he him his himself she
+her hers it its they them their theirs what which who whom whose this that these those am is are was were be been being
+have has had having do does did doing can could will would shall should may might must ought don dont just now how why
+when where list tell give many much long often kind type mention
+"""
+
 _TALK = """
 ok okay okey oki okk k kk kay yes yeah yea yep yup ya no nope nah sure please pls plz plse thanks thank thx tx thankyou ty
 cheers welcome sorry pardon excuse hello hi hey hiya bye goodbye morning evening afternoon night dear folks guys mate
@@ -183,6 +193,11 @@ def is_form(word: str) -> bool:
 
 
 @cache
+def grammar() -> frozenset[str]:
+    """Words that only join others: closed classes, and what a question begins with."""
+    return frozenset(_JOINING.split())
+
+
 def weak() -> frozenset[str]:
     """Folded English words that are topics only beside stronger ones, as far as they stand in a list."""
     return frozenset(_WEAK.split())

@@ -313,6 +313,11 @@ def is_form(word: str) -> bool:
 
 
 @cache
+def grammar() -> frozenset[str]:
+    """Words that only join others."""
+    return frozenset(_GRAMMAR.split())
+
+
 def weak() -> frozenset[str]:
     """Folded Italian words that are topics only beside stronger ones."""
     return frozenset((_WEAK + _WEAK_NOUNS).split())

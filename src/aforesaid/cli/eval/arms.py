@@ -119,6 +119,7 @@ class Product:
 BASELINES: Final[dict[str, Callable[[Sequence[Conversation]], Arm]]] = {"fts5": Fts5, "recency": Recency}
 PRODUCT: Final[dict[str, dict[str, object]]] = {
     "documented": {"retrieval.ranking": "documented"},
+    "contextual": {"retrieval.ranking": "contextual"},
 }
 """Arms of the product, with the settings that make each."""
 ARMS: Final = (*BASELINES, *PRODUCT)

@@ -8,6 +8,7 @@ costs more to make than the search that it replaces, so a phrase gets one when i
 
 from __future__ import annotations
 
+from array import array
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -22,6 +23,9 @@ KEPT = 500_000
 """Postings of a session that stay in memory, sixteen bytes each; the list that was used longest ago goes first."""
 NOTED = 4096
 """Phrases without a list that are remembered, to notice the second time."""
+
+List = tuple["array[int]", "array[float]"]
+"""The rows that hold a phrase, ascending, and the bm25 of each, as FTS5 signs it."""
 
 _LAST = "SELECT max(row) FROM entry"
 _SCORES = "SELECT rowid, bm25(search) FROM search WHERE search MATCH ?"
@@ -89,7 +93,7 @@ class Postings:
 
     def _forget(self) -> None:
         self._asked: dict[str, None] = {}
-        self._lists: dict[str, tuple[Any, Any]] = {}
+        self._lists: dict[str, List] = {}
         self._masks: dict[tuple[Span, ...], Any] = {}
         self._latest: tuple[tuple[str, ...], Scores] | None = None
         self._worth = True
@@ -105,9 +109,7 @@ class Postings:
         Raises:
             apsw.Error: the index cannot be read.
         """
-        if generation != self._generation:
-            self._forget()
-            self._generation = generation
+        self._turn(generation)
         known = self.latest(generation, phrases)
         if known is not None:
             return known
@@ -123,12 +125,26 @@ class Postings:
         scores = numpy.zeros(1 + (connection.execute(_LAST).get or 0))
         taken = 0
         for phrase in phrases:
-            rows, addends = self._list(numpy, connection, phrase)
-            scores[rows] += addends
+            rows, addends = self._list(connection, phrase)
+            if rows:
+                scores[numpy.frombuffer(rows, dtype=numpy.int64)] += numpy.frombuffer(addends)
             taken += len(rows)
         self._worth = self._trim() >= taken
         self._latest = (phrases, Scores(numpy, scores, self._masks))
         return self._latest[1]
+
+    def lists(self, connection: apsw.Connection, generation: int, phrases: Sequence[str]) -> list[List]:
+        """The list of each phrase; those that are asked for the second time are kept.
+
+        Raises:
+            apsw.Error: the index cannot be read.
+        """
+        self._turn(generation)
+        again = {phrase for phrase in phrases if phrase in self._asked}
+        self._note(phrases)
+        found = [self._list(connection, phrase, keep=phrase in again) for phrase in phrases]
+        self._trim()
+        return found
 
     def latest(self, generation: int, phrases: tuple[str, ...]) -> Scores | None:
         """The scores of a query that was the last one to be asked, if they were computed here."""
@@ -141,15 +157,23 @@ class Postings:
         while len(self._asked) > NOTED:
             del self._asked[next(iter(self._asked))]
 
-    def _list(self, numpy: Any, connection: apsw.Connection, phrase: str) -> tuple[Any, Any]:
-        """The rows of a phrase and what each adds, from memory or from the index."""
+    def _list(self, connection: apsw.Connection, phrase: str, *, keep: bool = True) -> List:
+        """The list of a phrase, from memory or from the index."""
         found = self._lists.pop(phrase, None)
         if found is None:
+            found = array("q"), array("d")
             pairs: list[Any] = connection.execute(_SCORES, (phrase,)).fetchall()
-            rows, addends = zip(*pairs, strict=True) if pairs else ((), ())
-            found = (numpy.array(rows, dtype=numpy.int64), numpy.array(addends, dtype=numpy.float64))
-        self._lists[phrase] = found  # behind the others: it was used last
+            if pairs:
+                rows, addends = zip(*pairs, strict=True)
+                found = array("q", rows), array("d", addends)
+        if keep:
+            self._lists[phrase] = found  # behind the others: it was used last
         return found
+
+    def _turn(self, generation: int) -> None:
+        if generation != self._generation:
+            self._forget()
+            self._generation = generation
 
     def _trim(self) -> int:
         """Drops lists until the rest may stay; returns how many postings that are."""

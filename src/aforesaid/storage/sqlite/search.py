@@ -7,12 +7,13 @@ literals are verified in the text before they count towards a limit. Scores are 
 from __future__ import annotations
 
 from itertools import pairwise
+from math import log
 from typing import TYPE_CHECKING
 
 from aforesaid.lineage import Places
 from aforesaid.matching import Literal, Term
-from aforesaid.model import TermRow
-from aforesaid.storage.sqlite.records import FED, PACKED, from_id, from_stamp, to_text, unsqueeze
+from aforesaid.model import TermRow, Weight
+from aforesaid.storage.sqlite.records import FED, PACKED, ROLES, from_id, from_stamp, to_text, unsqueeze
 from aforesaid.storage.sqlite.spans import within
 
 if TYPE_CHECKING:
@@ -152,6 +153,43 @@ def rank(
     if len(scored) == wanted and round(scored[-1][1], DIGITS) == round(scored[limit - 1][1], DIGITS):
         scored = connection.execute(statement, (match, *bounds, -1)).fetchall()
     return ordered(shard, scored, limit)
+
+
+def weigh(shard: Shard, phrases: tuple[str, ...], spans: Sequence[Span], *, generation: int) -> tuple[Weight, ...]:
+    """All rows that hold one of the phrases."""
+    if not phrases or not spans:
+        return ()
+    connection = shard.database.connection
+    facts = shard.facts(generation)
+    lists = shard.postings.lists(connection, generation, phrases)
+    weights: dict[int, float] = {}
+    inside = bytearray(len(facts.roles))
+    for first, last in spans:
+        inside[first : last + 1] = b"\x01" * (min(last + 1, len(inside)) - first)
+    for rows, addends in lists:
+        # FTS5 takes words that more than half of the rows hold for worthless; short sessions have many of those.
+        factor = _smooth_idf(len(rows), facts.fed) / _idf(len(rows), facts.fed)
+        for row, addend in zip(rows, addends, strict=True):
+            if inside[row]:
+                weights[row] = weights.get(row, 0.0) - addend * factor
+    return tuple(
+        [Weight(row=row, score=round(weights[row], DIGITS), role=ROLES[facts.roles[row]]) for row in sorted(weights)]
+    )
+
+
+def _idf(rows: int, total: int) -> float:
+    """How rare FTS5 takes a phrase to be."""
+    return max(log((total - rows + 0.5) / (rows + 0.5)), 1e-6)
+
+
+def _smooth_idf(rows: int, total: int) -> float:
+    """The same without a zero: ln(1 + (N - n + 0.5) / (n + 0.5)), as Lucene has it."""
+    return log(1 + (total - rows + 0.5) / (rows + 0.5))
+
+
+def beginning(root: str) -> str:
+    """All words that begin with a root, as a phrase of FTS5."""
+    return phrase((root,), open_ended=True)
 
 
 def ordered(shard: Shard, scored: Sequence[tuple[int, float]], limit: int) -> tuple[TermRow, ...]:

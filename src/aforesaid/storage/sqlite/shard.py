@@ -5,21 +5,23 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from msgspec.structs import replace
 
 from aforesaid.storage.sqlite import id_blocks, migrations
 from aforesaid.storage.sqlite.postings import Postings
-from aforesaid.storage.sqlite.records import unpack_session
+from aforesaid.storage.sqlite.records import FED, unpack_session
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from typing import Any
 
     from aforesaid.model import Session, Span, StoredEntry, Tree
     from aforesaid.storage.sqlite.connection import Database
     from aforesaid.storage.sqlite.id_blocks import Blocks
 
+_ROLES = "SELECT row, role, flags FROM entry"
 _STATE = "SELECT incarnation, projection, tail, session FROM shard"
 
 
@@ -70,6 +72,13 @@ class Recent:
             self._entries.clear()
 
 
+class Facts(NamedTuple):
+    """The role of each row, by row, as `records.ROLES` numbers them, and how many rows are in the full-text index."""
+
+    roles: bytes
+    fed: int
+
+
 class Shard:
     """A connection to one session's file.
 
@@ -87,6 +96,7 @@ class Shard:
 
     __slots__ = (
         "_blocks",
+        "_facts",
         "_record",
         "_session",
         "database",
@@ -113,6 +123,7 @@ class Shard:
         self.tail: int | None = None
         self.tree: tuple[int, Tree] | None = None
         self._blocks: tuple[int, Blocks] | None = None
+        self._facts: tuple[int, Facts] | None = None
         self._record: tuple[bytes, int] | None = None
         self._session: Session | None = None
 
@@ -152,6 +163,16 @@ class Shard:
     def keep(self, generation: int, blocks: Blocks) -> None:
         """Remembers what a transaction that was just committed has made of the blocks."""
         self._blocks = (generation, blocks)
+
+    def facts(self, generation: int) -> Facts:
+        """What weighing needs of all rows; remembered while the session stays."""
+        if self._facts is None or self._facts[0] != generation:
+            rows: list[Any] = self.database.connection.execute(_ROLES).fetchall()
+            roles = bytearray(1 + max((row for row, _, _ in rows), default=0))
+            for row, role, _ in rows:
+                roles[row] = role
+            self._facts = (generation, Facts(bytes(roles), sum(bool(flags & FED) for _, _, flags in rows)))
+        return self._facts[1]
 
     def close(self) -> None:
         """Gives the file back."""

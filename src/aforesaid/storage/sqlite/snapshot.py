@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from aforesaid.inquiry import Filter, Outline
-    from aforesaid.model import Session, Span, TermRow
+    from aforesaid.model import Session, Span, TermRow, Weight
     from aforesaid.storage.sqlite.shard import Shard
 
 _RUNS = "SELECT first, last, parent FROM run ORDER BY first"
@@ -136,6 +136,12 @@ class ShardSnapshot:
             return search.rank(
                 self._shard, search.disjunction(terms), spans, limit, generation=self._session.generation
             )
+
+    def weigh_terms(self, terms: Sequence[str], roots: Sequence[str], spans: Sequence[Span]) -> tuple[Weight, ...]:
+        """Every row that holds one of the terms or a word with one of the roots, with its bm25."""
+        with self._searching(TextSearchFailed):
+            phrases = tuple(dict.fromkeys((*search.disjunction(terms), *(search.beginning(root) for root in roots))))
+            return search.weigh(self._shard, phrases, spans, generation=self._session.generation)
 
     def count_terms(self, terms: Sequence[str], spans: Sequence[Span]) -> int:
         """How many rows within the spans hold at least one of the terms."""

@@ -1,0 +1,77 @@
+"""Floor 4: the lexical relevance of rows in their place on the branch: contextual ranking of the third tier.
+
+`retrieval` hands in what the full-text search weighed and gets the rows that are worth reading, best first. A reply
+is about what its prompt asked, and a prompt about what is answered, so each row takes from its neighbours; but only
+rows that hold something of the query themselves are ever returned (spec 1, step 7). Pure. The weights were chosen on
+the development parts of the evaluation sets; `docs/ranking.md` shows what each is worth.
+"""
+
+from __future__ import annotations
+
+from heapq import nlargest
+from typing import TYPE_CHECKING, Final
+
+from aforesaid.language import is_grammar
+from aforesaid.language.endings import root_of
+from aforesaid.model import Relevance
+from aforesaid.text import words
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from aforesaid.lineage import Places
+    from aforesaid.model import Weight
+
+# Shares of the neighbours' own scores that a row takes.
+NEXT: Final = 0.7
+PREVIOUS: Final = 0.4
+FAR: Final = 0.15  # of the second neighbour on each side
+ANSWER_NEXT: Final = 0.4  # an assistant's row takes nothing from the prompt before it
+
+MOST_ASIDES: Final = 64
+"""Words of a request that are looked at for asides."""
+
+
+def roots_of(terms: Iterable[str]) -> dict[str, str]:
+    """The roots of those terms that are single words with other forms, by term."""
+    roots: dict[str, str] = {}
+    for term in terms:
+        listed = words(term)
+        root = root_of(listed[0]) if len(listed) == 1 else None
+        if root is not None:
+            roots[term] = root
+    return roots
+
+
+def asides(request: str, terms: Iterable[str]) -> tuple[str, ...]:
+    """Roots of words of a request that are no topics of it but say something: what was done, when, how often.
+
+    They order rows that a topic has brought up. They bring up none.
+    """
+    known = {word for term in terms for word in words(term)}
+    found = dict.fromkeys(word for word in words(request)[:MOST_ASIDES] if word not in known and not is_grammar(word))
+    return tuple(dict.fromkeys(root_of(word) or word for word in found if len(word) > 2))
+
+
+def order(weights: Sequence[Weight], places: Places, eligible: Places, limit: int) -> dict[int, Relevance]:
+    """The most relevant rows, best first; of equal ones the later on the branch.
+
+    Args:
+        weights: rows of the branch with what they hold themselves.
+        places: of the rows on the branch.
+        eligible: the part of the branch whose rows may come back; the others still count as neighbours.
+        limit: how many rows are wanted.
+    """
+    scores = {place: weight for weight in weights if (place := places.of(weight.row)) is not None}
+    own = {place: weight.score for place, weight in scores.items()}.get
+    found: list[tuple[float, int, int, Relevance]] = []
+    for place, weight in scores.items():
+        if eligible.of(weight.row) is None:
+            continue
+        if weight.role == "assistant":
+            near = ANSWER_NEXT * own(place + 1, 0.0)
+        else:
+            near = NEXT * own(place + 1, 0.0) + PREVIOUS * own(place - 1, 0.0)
+        near += FAR * (own(place + 2, 0.0) + own(place - 2, 0.0))
+        found.append((weight.score + near, place, weight.row, Relevance(own=weight.score, neighbours=near)))
+    return {row: relevance for _, _, row, relevance in nlargest(limit, found, key=lambda one: one[:2])}
