@@ -19,6 +19,7 @@ from aforesaid.config import PRIVACY, PRIVACY_UNREADABLE, Config, store_folder
 from aforesaid.errors import (
     AforesaidError,
     BadArgument,
+    ExactSearchFailed,
     NoSessions,
     NotATranscript,
     OperationError,
@@ -31,6 +32,7 @@ from aforesaid.errors import (
     SourceUnreadable,
     StoreCorrupt,
     StoreReadOnly,
+    TextSearchFailed,
     UsageError,
 )
 from aforesaid.model import Coverage, Diagnostics, IndexReport, Query, Retrieval
@@ -76,6 +78,7 @@ if TYPE_CHECKING:
 
 _HEAD = 65_536
 """Bytes of a file that tell which host wrote it."""
+_SEARCH_FAILURES = frozenset({ExactSearchFailed.code, TextSearchFailed.code})
 STALE = "stale"
 """The store could not be brought up to date; what it holds was searched."""
 SOURCE_MISSING = "source-missing"
@@ -267,13 +270,7 @@ class Engine:
 
         try:
             judge = self._judge(session, provider)
-            answer = ask()
-            lines = _source_lines(answer)
-            if None in lines and self._store.writable:
-                # The file was changed in a place where a sync does not look; evidence must be what stands there.
-                self.rebuild(session=session.file)
-                answer = ask()
-                lines = _source_lines(answer)
+            answer, lines = self._ask(ask, session)
             if judge is not None:
                 from aforesaid.withholding import withhold_lines  # late: only a policy needs it
 
@@ -290,6 +287,36 @@ class Engine:
         except OperationError as error:
             return _nothing("failed", error.code, options)
         return answer if not reasons else _with_reasons(answer, reasons)
+
+    def _ask(self, ask: Callable[[], Retrieval], session: Session) -> tuple[Retrieval, tuple[bytes | None, ...]]:
+        """An answer of sound data with the lines that it was taken from; what turns out otherwise is derived again."""
+        try:
+            answer = ask()
+            broken = bool(_SEARCH_FAILURES.intersection(answer.diagnostics.warnings))
+        except StoreCorrupt:
+            if not self._heal(session):
+                raise
+            answer, broken = ask(), False
+        if broken and self._heal(session):
+            answer = ask()
+        lines = _source_lines(answer)
+        if None in lines and self._store.writable:
+            # The file was changed in a place where a sync does not look; evidence must be what stands there.
+            self.rebuild(session=session.file)
+            answer = ask()
+            lines = _source_lines(answer)
+        return answer, lines
+
+    def _heal(self, session: Session) -> bool:
+        """Derives a session again whose stored data turned out damaged; False if that was not it, or cannot be done."""
+        if not self._store.writable or not os.path.isfile(session.file):
+            return False
+        try:
+            self._store.by_file(session.file)
+        except StoreCorrupt:
+            self._refresh(session.file)
+            return True
+        return False
 
     def _judge(self, session: Session, provider: str | None) -> Judge | None:
         """Who says what of a session a provider may see; None if there is no privacy policy."""

@@ -17,7 +17,7 @@ from aforesaid.branches import cover, find_branch
 from aforesaid.errors import ExactSearchFailed, TextSearchFailed
 from aforesaid.language.endings import ENDINGS
 from aforesaid.matching import Probe
-from aforesaid.model import Candidate, Diagnostics, Matched, Query, Retrieval
+from aforesaid.model import Candidate, Coverage, Diagnostics, Matched, Query, Retrieval
 from aforesaid.privacy.egress import find_replacements, is_due
 from aforesaid.query import read_query
 from aforesaid.text import digest
@@ -104,7 +104,9 @@ def retrieve(
         )
     found = _search(snapshot, query, branch, request, options)
     if found.exact_failed:
-        diagnostics = replace(_blank(snapshot, options, started), warnings=(ExactSearchFailed.code,))
+        blank = _blank(snapshot, options, started)
+        failure = (ExactSearchFailed.code,)
+        diagnostics = replace(blank, warnings=failure, coverage=_uncovered(blank.coverage, failure))
         return Retrieval(session=snapshot.session, status="failed", query=query, hits=(), diagnostics=diagnostics)
     probe = _probe(query, options)
     ranked = _verify_and_rank(found.candidates, query, probe, found.length)
@@ -133,7 +135,7 @@ def retrieve(
         max_tokens=options.max_tokens,
         max_results=options.max_results,
         duration_ms=(perf_counter() - started) * 1000,
-        coverage=cover(snapshot.session),
+        coverage=_uncovered(cover(snapshot.session), found.warnings),
         warnings=found.warnings,
     )
     return Retrieval(
@@ -257,6 +259,11 @@ def _hide_visible(snapshot: Snapshot, ranked: Sequence[Ranked], branch: Branch, 
 
         visible |= {digest(redact(request).text)}
     return tuple(row for row in ranked if row.candidate.entry.digest not in visible)
+
+
+def _uncovered(coverage: Coverage, failures: tuple[str, ...]) -> Coverage:
+    """What was searched, where some searches failed."""
+    return Coverage(complete=False, reasons=(*coverage.reasons, *failures)) if failures else coverage
 
 
 def _blank(snapshot: Snapshot, options: RetrievalOptions, started: float) -> Diagnostics:

@@ -516,6 +516,45 @@ def test_a_full_disk_behind_standard_output_is_one_line(desk: Desk) -> None:
 
 
 @posix
+def test_an_empty_store_is_refused(desk: Desk) -> None:
+    done = desk.run("status", "--store", "")
+    assert (done.status, done.err.startswith("error[bad-argument]: ")) == (2, True)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no signals and no limits")
+@pytest.mark.parametrize("moment", ["aforesaid.cli", "aforesaid.errors"])
+def test_an_interruption_before_the_command_begins_is_status_130(moment: str) -> None:
+    code = (
+        "import os, runpy, signal, sys\n"
+        "class Finder:\n"
+        "    def find_spec(self, name, path=None, target=None):\n"
+        f"        if name == {moment!r}: os.kill(os.getpid(), signal.SIGINT)\n"
+        "sys.meta_path.insert(0, Finder())\n"
+        "sys.argv = ['aforesaid', 'status', '--json']\n"
+        "runpy.run_module('aforesaid', run_name='__main__')"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr.startswith("error[interrupted]: ")) == (130, True)
+    assert "Traceback" not in done.stderr
+    assert check("error", done.stdout)["error"]["code"] == "interrupted"
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no signals and no limits")
+def test_a_limit_on_the_size_of_files_is_told_as_what_it_is(desk: Desk, transcript: Path) -> None:
+    assert desk.run("index", transcript).status == 0
+    for arguments in (["status"], ["rebuild"]):
+        code = (
+            "import resource, sys; resource.setrlimit(resource.RLIMIT_FSIZE, (8192, 8192))\n"
+            "from aforesaid.cli import main; sys.exit(main(sys.argv[1:]))"
+        )
+        done = subprocess.run(
+            [sys.executable, "-c", code, *arguments, "--store", desk.store],
+            capture_output=True, text=True, check=False,
+        )  # fmt: skip
+        assert (done.returncode, done.stderr.startswith("error[store-full]: ")) == (1, True), done.stderr
+        assert "ulimit -f" in done.stderr
+
+
 def test_an_interruption_is_status_130(desk: Desk) -> None:
     # `--query -` waits for its input until it is interrupted.
     process = subprocess.Popen(

@@ -231,6 +231,8 @@ def test_a_failed_full_text_search_keeps_the_exact_hits(engine: Engine, session:
         failing: Any = Failing(snapshot, method, TextSearchFailed("broken", "mend it"))
         found = retrieve(failing, request="`parse_port` gateway", options=RetrievalOptions())
     assert (found.status, ids(found), found.diagnostics.warnings) == ("complete", ["e0000001"], ("fts-failed",))
+    coverage = found.diagnostics.coverage
+    assert (coverage.complete, coverage.reasons) == (False, ("fts-failed",))
 
 
 @pytest.mark.parametrize("method", ["tree", "entries", "digests", "rows"])

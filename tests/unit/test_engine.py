@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import apsw
 import pytest
 from tests import claude_code as cc
 from tests import pi
@@ -23,7 +25,6 @@ from aforesaid.errors import (
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
 
 @pytest.fixture
@@ -213,3 +214,44 @@ def test_relative_paths_and_the_working_directory_do_not_matter(
     engine.index(file)
     monkeypatch.chdir(tmp_path)
     assert engine.index(f".{os.sep}{file.name}").sessions[0].status == "unchanged"
+
+
+BROKEN_INDEX = "search_data SET block = x'ff' WHERE id > 10"
+
+
+def harm(engine: Engine, change: str) -> None:
+    """Overwrites what stands in a table of the only session's file."""
+    (known,) = engine.sessions()
+    path = Path(engine.status().location, "sessions", f"{known.key}.db")
+    engine._store.close()
+    engine._opened = None
+    connection = apsw.Connection(str(path))
+    connection.execute(f"UPDATE {change}")
+    connection.close()
+
+
+@pytest.mark.parametrize("damage", [BROKEN_INDEX, "entry SET text = x'ff', flags = flags | 8"])
+def test_damage_that_a_search_finds_is_mended_within_the_same_call(engine: Engine, tmp_path: Path, damage: str) -> None:
+    file = session(tmp_path)
+    expected = engine.retrieve(session=file, query='"walnut table"').hits
+    assert len(expected) == 1
+    harm(engine, damage)
+    found = engine.retrieve(session=file, query='"walnut table"')
+    assert (found.status, found.hits, found.diagnostics.coverage.complete) == ("complete", expected, True)
+    assert engine.status().damaged == ()
+
+
+def test_damage_that_cannot_be_mended_is_said_in_the_coverage(engine: Engine, tmp_path: Path) -> None:
+    file = session(tmp_path)
+    engine.index(file)
+    harm(engine, BROKEN_INDEX)
+    file.unlink()
+    found = engine.retrieve(session="one", query='"walnut table"')
+    coverage = found.diagnostics.coverage
+    assert (found.status, coverage.complete) == ("failed", False)
+    assert "exact-search-failed" in coverage.reasons
+
+
+def test_an_empty_folder_is_no_store() -> None:
+    with pytest.raises(BadArgument, match="empty"):
+        Engine.open("").status()

@@ -52,8 +52,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
         The exit status.
     """
     given = list(sys.argv[1:] if arguments is None else arguments)
-    _prepare_streams()
     try:
+        return _main(given)
+    except KeyboardInterrupt:
+        return INTERRUPTED  # once more, while the first one was being told
+
+
+def _main(given: list[str]) -> int:
+    try:
+        _prepare_streams()
         status = _run(given)
         sys.stdout.flush()
     except SystemExit as done:

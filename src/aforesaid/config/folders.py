@@ -9,6 +9,8 @@ from __future__ import annotations
 import os
 import sys
 
+from aforesaid.errors import BadArgument
+
 NAME = "aforesaid"
 STORE_VARIABLE = "AFORESAID_STORE"
 
@@ -23,7 +25,12 @@ def store_folder(folder: str | os.PathLike[str] | None = None) -> str:
 
     Where the platform has one folder for data and configuration, the store is `store` within it, so that deleting a
     store never deletes a configuration.
+
+    Raises:
+        BadArgument: the given one is empty, as a variable that is not set leaves it in a script.
     """
+    if folder is not None and not os.fspath(folder):
+        raise BadArgument("the folder of the store is empty", "name a folder, or leave --store out for the default")
     given = os.fspath(folder) if folder is not None else os.environ.get(STORE_VARIABLE)
     if given:
         return os.path.abspath(os.path.expanduser(given))

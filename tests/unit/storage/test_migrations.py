@@ -164,6 +164,24 @@ def _read_only(folder: Path) -> SqliteStore:
         return open_store(str(folder))
 
 
+@pytest.mark.parametrize("version", [0x0100_0002, 0x0001_0002, 0x0000_0702, 0x0000_00FF, 0x0000_0080, -1])
+def test_one_wrong_byte_in_the_version_is_damage(stored: Path, file: Path, version: int) -> None:
+    assert len(migrations.SHARD) == 2
+    execute(shard_of(stored, file), f"PRAGMA user_version = {version}")
+    store = open_store(str(stored))
+    assert sync(store, READER, str(file)).error_code == "store-corrupt"
+    store.close()
+
+
+@pytest.mark.parametrize("version", [3, 99, 999, 9_999])
+def test_a_number_that_a_newer_program_may_have_is_not_damage(stored: Path, file: Path, version: int) -> None:
+    execute(shard_of(stored, file), f"PRAGMA user_version = {version}")
+    store = open_store(str(stored))
+    with pytest.raises(StoreTooNew):
+        sync(store, READER, str(file))
+    store.close()
+
+
 def test_a_version_that_no_program_has_is_damage_and_not_the_future(stored: Path, file: Path) -> None:
     execute(shard_of(stored, file), "PRAGMA user_version = 1234567890")
     store = open_store(str(stored))

@@ -6,7 +6,7 @@ import os
 import random
 import shutil
 import stat
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import apsw
 import pytest
@@ -540,6 +540,28 @@ def test_a_connection_that_wrote_much_is_not_used_again(tmp_path: Path, folder: 
         sync(store, READER, str(file))
         assert (store._kept(key_of(str(file))) is not None) is kept
     store.close()
+
+
+def test_folders_among_the_session_files_are_none(folder: Path) -> None:
+    store = open_store(str(folder))
+    saved = put(store)
+    (folder / "sessions" / f"{'a' * 32}.db").mkdir()
+    (folder / "sessions" / "backup").mkdir()
+    assert store.sessions() == (saved,)
+    assert (store.status().sessions, store.status().damaged) == (1, ())
+    store.close()
+
+
+def test_a_failed_write_is_want_of_room_even_while_reading() -> None:
+    from aforesaid.storage.sqlite.failures import store_error
+
+    error: Any = apsw.IOError("disk I/O error")
+    error.extendedresult = apsw.SQLITE_IOERR_SHMSIZE
+    full = store_error(error, "path")
+    assert isinstance(full, StoreFull)
+    assert "ulimit -f" in full.hint
+    error.extendedresult = apsw.SQLITE_IOERR_READ
+    assert not isinstance(store_error(error, "path"), StoreFull)
 
 
 def test_every_failure_of_the_store_is_one_of_ours() -> None:

@@ -30,6 +30,19 @@ _NO_SPACE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 _NOT_ALLOWED = (errno.EACCES, errno.EPERM, errno.EROFS)
 
 
+_WRITES = frozenset(
+    {
+        apsw.SQLITE_IOERR_WRITE,
+        apsw.SQLITE_IOERR_FSYNC,
+        apsw.SQLITE_IOERR_TRUNCATE,
+        apsw.SQLITE_IOERR_SHMSIZE,
+        apsw.SQLITE_IOERR_SHMMAP,
+    }
+)
+"""What of reading and writing fails for want of room: to read a write-ahead log SQLite makes a file beside it."""
+_MAKE_ROOM = "free some space, raise storage.maxBytes, or lift the limit on the size of files (`ulimit -f`)"
+
+
 def is_damage(error: Exception) -> bool:
     """Whether the failure means that the file's content is not what was written."""
     return isinstance(error, _DAMAGE)
@@ -38,6 +51,10 @@ def is_damage(error: Exception) -> bool:
 def is_busy(error: Exception) -> bool:
     """Whether another connection is in the way."""
     return isinstance(error, _BUSY)
+
+
+def _is_write(error: apsw.Error) -> bool:
+    return getattr(error, "extendedresult", 0) in _WRITES
 
 
 def store_error(error: Exception, path: str, *, writing: bool = False) -> StoreError:
@@ -54,17 +71,15 @@ def store_error(error: Exception, path: str, *, writing: bool = False) -> StoreE
         return StoreBusy(f"{path} is locked by another process", "try again, or raise storage.busyTimeoutMs")
     if isinstance(error, _REFUSED):
         return StoreReadOnly(f"{path} cannot be written or opened ({error})", "check the permissions of the store")
-    if isinstance(error, apsw.FullError) or (writing and isinstance(error, apsw.IOError)):
-        return StoreFull(
-            f"{path} could not be written: no space ({error})", "free some space or raise storage.maxBytes"
-        )
+    if isinstance(error, apsw.FullError) or (isinstance(error, apsw.IOError) and (writing or _is_write(error))):
+        return StoreFull(f"{path} could not be written: no space ({error})", _MAKE_ROOM)
     return StoreError(f"{path} failed ({error})", "run `aforesaid status`, then `aforesaid rebuild`")
 
 
 def system_error(error: OSError, path: str) -> StoreError:
     """The store's error for one of the operating system's."""
     if error.errno in _NO_SPACE:
-        return StoreFull(f"{path} could not be written: no space", "free some space")
+        return StoreFull(f"{path} could not be written: no space", _MAKE_ROOM)
     if error.errno in _NOT_ALLOWED:
         return StoreReadOnly(f"{path} cannot be written or opened", "check the permissions of the store")
     return StoreError(f"{path} failed ({error.strerror})", "check the folder of the store")

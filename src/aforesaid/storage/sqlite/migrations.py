@@ -25,6 +25,7 @@ PROJECTION = 1
 """Grows whenever `text.feed`, `text.digest` or `tokens.estimate` give other results."""
 
 _PLAUSIBLE = 10_000
+_UNREACHED = 128
 
 _SHARD_1 = """
 CREATE TABLE shard(
@@ -163,11 +164,21 @@ def check(found: int, steps: Sequence[Step], path: str) -> bool:
         StoreTooNew: a newer program wrote it.
         apsw.CorruptError: no program ever will.
     """
-    if not 0 <= found <= _PLAUSIBLE:
+    if found < 0 or (found > len(steps) and _is_garbage(found, len(steps))):
         raise apsw.CorruptError(f"schema {found}")
     if found > len(steps):
         raise StoreTooNew(f"{path} was written by a newer version (schema {found})", "update aforesaid")
     return found < len(steps)
+
+
+def _is_garbage(found: int, newest: int) -> bool:
+    """Whether a number is more likely a damaged one than that of a newer program.
+
+    The field has four bytes, of which versions fill the last. So a version that is known with another byte before it
+    is damage, and so is a last byte that no program will reach soon.
+    """
+    rest, last = divmod(found, 256)
+    return found > _PLAUSIBLE or (0 < last <= newest if rest else last >= _UNREACHED)
 
 
 def upgrade(database: apsw.Connection, steps: Sequence[Step], path: str) -> None:

@@ -328,7 +328,8 @@ class SqliteStore:
     def _keys(self) -> dict[str, bool]:
         """The keys of all session files, and whether a write-ahead log stands beside them; in order."""
         try:
-            names = {entry.name for entry in os.scandir(self._sessions)}
+            with os.scandir(self._sessions) as listed:
+                names = {entry.name for entry in listed if entry.is_file()}
         except FileNotFoundError:
             return {}
         except OSError as error:
