@@ -6,7 +6,20 @@ from typing import Any
 
 from tests.pi import stamp, write
 
-__all__ = ["SESSION", "Row", "boundary", "call", "message", "note", "progress", "reply", "result", "row", "write"]
+__all__ = [
+    "SESSION",
+    "Row",
+    "boundary",
+    "call",
+    "cleared",
+    "message",
+    "note",
+    "progress",
+    "reply",
+    "result",
+    "row",
+    "write",
+]
 
 Row = dict[str, Any]
 
@@ -58,6 +71,15 @@ def boundary(id_: str, logical: str | None, metadata: Row | None = None, minute:
     return row(
         id_, None, "system", minute, subtype="compact_boundary", logicalParentUuid=logical,
         content="Conversation compacted", compactMetadata={"trigger": "auto", "preTokens": 1, **(metadata or {})},
+    )  # fmt: skip
+
+
+def cleared(id_: str, parent: str | None, callers: list[str], minute: int = 0) -> Row:
+    """Where the program emptied the results of some calls to make room."""
+    metadata = {"trigger": "auto", "tokensSaved": 1, "compactedToolIds": [f"toolu_{caller}" for caller in callers]}
+    return row(
+        id_, parent, "system", minute, subtype="microcompact_boundary", content="Context microcompacted",
+        microcompactMetadata=metadata,
     )  # fmt: skip
 
 

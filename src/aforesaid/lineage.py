@@ -107,7 +107,7 @@ def named_ids(tree: Tree, spans: Sequence[Span]) -> tuple[str, ...]:
         if places.of(mark.row) is None:
             continue
         if mark.edit is not None:
-            found[mark.edit.target] = None
+            found.update(dict.fromkeys(mark.edit.targets))
         if mark.compaction is not None:
             if mark.compaction.kept_from is not None:
                 found[mark.compaction.kept_from] = None
@@ -145,9 +145,11 @@ def project(tree: Tree, spans: tuple[Span, ...], rows: Mapping[str, int]) -> Pro
     seen = spans if latest is None else _kept(*latest[1:], rows, spans, places)
     visible = Places(seen)
     edits = {
-        rows[mark.edit.target]: mark.row
+        rows[target]: mark.row
         for mark in tree.marks
-        if mark.edit is not None and visible.of(mark.row) is not None and mark.edit.target in rows
+        if mark.edit is not None and visible.of(mark.row) is not None
+        for target in mark.edit.targets
+        if target in rows
     }
     return Projection(spans=seen, compaction=None if latest is None else latest[0], edits=tuple(sorted(edits.items())))
 

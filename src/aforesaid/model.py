@@ -70,10 +70,17 @@ class Edit(Struct, frozen=True, kw_only=True):
     Attributes:
         target: id of the edited entry.
         replaced: whether other content stands in its place (else it was left out).
+        others: ids of further entries that the same change was made to.
     """
 
     target: str
     replaced: bool
+    others: tuple[str, ...] = ()
+
+    @property
+    def targets(self) -> tuple[str, ...]:
+        """The ids of all entries that were edited."""
+        return (self.target, *self.others)
 
 
 class Entry(Struct, frozen=True, kw_only=True):

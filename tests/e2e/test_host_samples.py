@@ -249,6 +249,43 @@ def test_a_made_fork_of_codex_holds_the_history_that_stands_in_its_origin(tmp_pa
         assert (coverage.complete, coverage.reasons) == (False, ("origin-missing",))
 
 
+@pytest.mark.data
+@pytest.mark.parametrize("host", HOSTS)
+def test_what_the_labels_call_needed_stands_in_lost_entries_under_the_labels_ids(engine: Engine, host: str) -> None:
+    found = 0
+    for question in json.loads((DATA / "rediscovery" / "dev.json").read_bytes())["questions"]:
+        if question["host"] != host:
+            continue
+        file = DATA / "transcripts" / host / question["file"]
+        engine.index(file)
+        with engine._store.read(engine._find(str(file)).key) as snapshot:
+            rows = snapshot.rows(tuple(question["gold"]))
+            assert None not in rows
+            branch = find_branch(snapshot, question["prompt"]["id"], None)
+            for row, needed in zip(rows, question["gold"].values(), strict=True):
+                assert row is not None
+                (entry,) = snapshot.entries((row,))
+                assert any(question["needed"][number]["item"] in entry.text for number in needed)
+                assert question["simulated"] or inside(row, branch.eligible)
+                found += 1
+    assert found > 100
+
+
+def test_results_that_were_emptied_come_back_and_others_do_not(tmp_path: Path) -> None:
+    from tests import claude_code as cc
+
+    rows = [cc.message("a", None, "look at both"), cc.call("c1", "a", "m"), cc.call("c2", "c1", "m")]
+    rows += [cc.result("r1", "c1", "the walnut table"), cc.result("r2", "c2", "the oak chair")]
+    rows += [cc.cleared("M", "r2", ["c1"]), cc.reply("b", "M", "seen")]
+    file = cc.write(tmp_path / "s.jsonl", rows)
+    with Engine.open(tmp_path / "store") as engine:
+        assert engine.retrieve(session=file, query="the oak").hits == ()
+        (hit,) = engine.retrieve(session=file, query="the walnut").hits
+        assert (hit.ranked.candidate.entry.id, hit.excerpt) == ("r1", "the walnut table")
+        cc.write(file, [*rows, cc.boundary("B", "b"), cc.summary("S", "B")])
+        assert len(engine.retrieve(session=file, query="the walnut, the oak").hits) == 2
+
+
 def test_an_echo_of_our_own_evidence_never_grows_in_claude_code(tmp_path: Path) -> None:
     """Twenty rounds: what is found is written into the transcript as hooks and tools write it, and asked again."""
     from tests import claude_code as cc

@@ -96,7 +96,8 @@ def marked_trees(draw: st.DrawFn) -> tuple[list[int | None], int, dict[int, Mark
         compaction = st.builds(
             Compaction, kept_from=st.none() | any_id, kept=st.lists(any_id, max_size=3, unique=True).map(tuple)
         )
-        edit = st.builds(Edit, target=any_id, replaced=st.booleans())
+        others = st.lists(any_id, max_size=2).map(tuple)
+        edit = st.builds(Edit, target=any_id, replaced=st.booleans(), others=others)
         if draw(st.booleans()):
             marks[row] = Mark(row=row, compaction=draw(compaction))
         else:
@@ -116,7 +117,7 @@ def seen_by_the_model(path: list[int], marks: dict[int, Mark]) -> set[int]:
         start = kept.index(compaction.kept_from) if compaction.kept_from in kept else at
         seen = [row for row in before[:start] if str(row) in compaction.kept] + before[start:] + path[at:]
     edits = (marks[row].edit for row in seen if row in marks)
-    return set(seen) - {int(edit.target) for edit in edits if edit}
+    return set(seen) - {int(target) for edit in edits if edit for target in (edit.target, *edit.others)}
 
 
 @given(marked_trees())

@@ -142,10 +142,10 @@ class Track:
         if not seen:
             return {}
         changes = {entry.row: entry for entry in snapshot.entries(sorted(seen))}
-        targets = {mark.row: mark.edit.target for mark in snapshot.tree().marks if mark.edit is not None}
-        named = [row for row in changes if row in targets]
-        rows = snapshot.rows([targets[row] for row in named])
-        return {target: changes[row] for row, target in zip(named, rows, strict=True) if target is not None}
+        targets = {mark.row: mark.edit.targets for mark in snapshot.tree().marks if mark.edit is not None}
+        named = [(row, id_) for row in changes if row in targets for id_ in targets[row]]
+        rows = snapshot.rows([id_ for _, id_ in named])
+        return {target: changes[row] for (row, _), target in zip(named, rows, strict=True) if target is not None}
 
 
 def _row(entry: StoredEntry | None) -> int | None:

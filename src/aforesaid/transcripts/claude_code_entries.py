@@ -81,6 +81,8 @@ def say(row: Row, tool: Callable[[str], str]) -> Said:
         return Said(kind="compaction", automatic=False)
     if row.type == "attachment" and row.attachment is not None and _is_queued(row.attachment):
         return _user(blocks(row.attachment.prompt))
+    if row.type == "system" and row.subtype == "microcompact_boundary":
+        return Said(kind="context-edit", automatic=False)
     if message is None or row.type not in {"user", "assistant"}:
         return _NOTHING
     if row.type == "assistant":
@@ -114,6 +116,13 @@ def kept(metadata: object) -> tuple[tuple[str, ...], str | None, tuple[str, ...]
     every = messages.get("allUuids") if isinstance(messages, dict) else None
     more = [id_ for id_ in every if isinstance(id_, str)] if isinstance(every, list) else []
     return ids, head, tuple(dict.fromkeys([*ids, *more, *(end for end in ends if isinstance(end, str))]))
+
+
+def cleared(row: Row) -> list[str]:
+    """The calls whose results the host has emptied to make room."""
+    metadata = row.microcompact_metadata
+    ids = metadata.get("compactedToolIds") if isinstance(metadata, dict) else None
+    return [id_ for id_ in ids if isinstance(id_, str)] if isinstance(ids, list) else []
 
 
 def _is_the_hosts(row: Row) -> bool:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
-from aforesaid.model import Checkpoint, Compaction, Entry, Flaw, Header, Source
+from aforesaid.model import Checkpoint, Compaction, Edit, Entry, Flaw, Header, Source
 from aforesaid.transcripts import claude_code_entries, claude_code_rows, damaged
 from aforesaid.transcripts.claude_code import ClaudeCodeTranscripts
 from aforesaid.transcripts.claude_code_tree import Tree
@@ -138,7 +138,7 @@ class ClaudeCodeReading(Pass):
         if row.type == "assistant" and row.message is not None:
             tree.open(claude_code_entries.called(row.message), aside=aside)
         elif kind == "result":
-            tree.close(said.calls)
+            tree.close(said.calls, id_)
         elif kind == "boundary" and not aside:
             tree.keep((*claude_code_entries.kept(row.compact_metadata)[2], *((parent,) if parent else ())))
         return Entry(
@@ -155,8 +155,18 @@ class ClaudeCodeReading(Pass):
             automatic=said.automatic,
             request=said.request and not aside,
             compaction=compaction,
+            edit=self._edit(row) if said.kind == "context-edit" else None,
             fallback=None if aside or parent is None else leaf,
         )
+
+    def _edit(self, row: Row) -> Edit | None:
+        """What a host that makes room without a summary takes from the view: the words of results."""
+        answers = self._tree.answers
+        rows = dict.fromkeys(answers[call] for call in claude_code_entries.cleared(row) if call in answers)
+        if not rows:
+            return None
+        first, *others = rows
+        return Edit(target=first, replaced=True, others=tuple(others))
 
     def _learn(self, row: Row) -> None:
         """Takes from a row what it tells of the session."""

@@ -63,6 +63,7 @@ class Row(msgspec.Struct, kw_only=True, rename="camel"):
     is_visible_in_transcript_only: Any = None
     is_api_error_message: Any = None
     compact_metadata: Any = None
+    microcompact_metadata: Any = None
     origin: Any = None
     prompt_source: Any = None
     version: Any = None

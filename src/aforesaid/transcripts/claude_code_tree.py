@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 MOST_OPEN = 1000
 """Calls without a result that are remembered; the oldest are forgotten first."""
+MOST_ANSWERS = 5000
+"""Results that are remembered; far more than a context holds."""
 
 
 class Tree(msgspec.Struct, kw_only=True):
@@ -36,6 +38,7 @@ class Tree(msgspec.Struct, kw_only=True):
         results: the ids of its results.
         last: the latest block or result in it.
         calls: calls without a result: the tool, and whether the session has left their branch.
+        answers: the rows of results since the latest compaction, by their calls.
         preserved: ids that the latest compaction kept, until the conversation goes on.
         compacting: whether the row before was the boundary of a compaction.
     """
@@ -47,6 +50,7 @@ class Tree(msgspec.Struct, kw_only=True):
     results: list[str] = []
     last: str | None = None
     calls: dict[str, tuple[str, bool]] = {}
+    answers: dict[str, str] = {}
     preserved: list[str] = []
     compacting: bool = False
 
@@ -61,15 +65,19 @@ class Tree(msgspec.Struct, kw_only=True):
         """The tool of a call; empty where the call is not known."""
         return self.calls.get(call, ("", False))[0]
 
-    def close(self, calls: Iterable[str]) -> None:
-        """Forgets calls whose results have come."""
+    def close(self, calls: Iterable[str], row: str) -> None:
+        """Forgets calls whose results have come in a row, and remembers the row."""
         for id_ in calls:
             self.calls.pop(id_, None)
+            self.answers[id_] = row
+        while len(self.answers) > MOST_ANSWERS:
+            del self.answers[next(iter(self.answers))]
 
     def keep(self, ids: Iterable[str]) -> None:
         """Notes what a compaction left, after its boundary was placed."""
         self.preserved = list(ids)
         self.compacting = True
+        self.answers = {}
 
     def lose(self, id_: str, parent: str | None) -> None:
         """Places a lost row whose id was saved: children hang on it, and it may be the end of the session."""

@@ -11,7 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests import claude_code as cc
 
-from aforesaid.model import Compaction, Entry
+from aforesaid.model import Compaction, Edit, Entry
+from aforesaid.transcripts import claude_code_tree
 from aforesaid.transcripts.claude_code import ClaudeCodeTranscripts
 
 if TYPE_CHECKING:
@@ -253,6 +254,29 @@ def test_a_boundary_whose_parent_is_one_of_several_results_hangs_on_the_last() -
     rows = [PROMPT, *CALLS[:2], cc.result("r2", "c2", "out"), cc.result("r1", "c1", "out")]
     rows += [cc.boundary("B", "r2"), cc.summary("S", "B")]
     assert branch(rows) == ["p", "c1", "c2", "r2", "r1", "B", "S"]
+
+
+def test_results_that_were_emptied_to_make_room_are_edited() -> None:
+    rows = [PROMPT, *CALLS, cc.result("r1", "c1", "one"), cc.result("r2", "c2", "two"), cc.result("r3", "c3", "three")]
+    rows += [cc.cleared("M", "r3", ["c1", "c3", "gone"]), cc.reply("a", "M", "done")]
+    found, _ = read(rows)
+    assert found["M"].edit == Edit(target="r1", replaced=True, others=("r3",))
+    assert (found["M"].kind, found["M"].parts, found["M"].automatic) == ("context-edit", (), False)
+    assert branch(rows) == ["p", "c1", "c2", "c3", "r1", "r2", "r3", "M", "a"]
+
+
+def test_results_from_before_a_compaction_are_not() -> None:
+    rows = [PROMPT, CALLS[0], cc.result("r1", "c1", "one"), cc.boundary("B", "r1"), cc.summary("S", "B")]
+    found, _ = read([*rows, cc.cleared("M", "S", ["c1"])])
+    assert found["M"].edit is None
+    odd = cc.row("M", "S", "system", subtype="microcompact_boundary", microcompactMetadata={"compactedToolIds": 5})
+    assert read([*rows, odd])[0]["M"].edit is None
+
+
+def test_remembered_results_do_not_pile_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(claude_code_tree, "MOST_ANSWERS", 2)
+    rows = [PROMPT, *CALLS, *(cc.result(f"r{n}", f"c{n}", "x") for n in (1, 2, 3)), cc.cleared("M", "r3", ["c1", "c2"])]
+    assert read(rows)[0]["M"].edit == Edit(target="r2", replaced=True)
 
 
 @pytest.mark.parametrize("logical", [{}, {"logicalParentUuid": "h"}])
