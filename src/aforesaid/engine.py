@@ -224,9 +224,11 @@ class Engine:
             return _nothing("disabled", error.code, options)
         except OperationError as error:
             return _nothing("failed", error.code, options)
-        return self._retrieve(
+        answer = self._retrieve(
             found, reasons, leaf=leaf, query=query, context_entries=context_entries, provider=provider
         )
+        self._count(answer.withheld)
+        return answer
 
     def _retrieval_options(self) -> RetrievalOptions:
         return RetrievalOptions(
@@ -275,8 +277,6 @@ class Engine:
                 from aforesaid.withholding import withhold_lines  # late: only a policy needs it
 
                 answer = withhold_lines(answer, lines, judge)
-            if answer.withheld:
-                self._count(answer.withheld)
             paths = self._shortening(session)
             if paths is not None:
                 from aforesaid.shortening import shorten_answer  # late: few ask for it
@@ -299,12 +299,12 @@ class Engine:
             answer, broken = ask(), False
         if broken and self._heal(session):
             answer = ask()
-        lines = _source_lines(answer)
+        lines = _source_lines(answer, self._held.get(session.file))
         if None in lines and self._store.writable:
             # The file was changed in a place where a sync does not look; evidence must be what stands there.
             self.rebuild(session=session.file)
             answer = ask()
-            lines = _source_lines(answer)
+            lines = _source_lines(answer, None)
         return answer, lines
 
     def _heal(self, session: Session) -> bool:
@@ -360,6 +360,8 @@ class Engine:
 
     def _count(self, withheld: Sequence[Withheld]) -> None:
         """Counts what was withheld; a count that fails is no reason to fail."""
+        if not withheld:
+            return
         from aforesaid.withholding import tally  # late: only a policy needs it
 
         try:
@@ -495,6 +497,8 @@ class Engine:
 
         from aforesaid.planning.manifest import pack_manifest
 
+        if plan.retrieval is not None:
+            self._count(plan.retrieval.withheld)
         most = self.config.integer("diagnostics.storeManifests")
         if most and plan.status != "native":
             self._store.manifests.keep(key, pack_manifest(plan.manifest), at=time(), most=most)
@@ -1077,8 +1081,11 @@ def _moment(given: str | None) -> str | None:
     return moment
 
 
-def _source_lines(answer: Retrieval) -> tuple[bytes | None, ...]:
+def _source_lines(answer: Retrieval, held: bytearray | None) -> tuple[bytes | None, ...]:
     """The lines that the hits were taken from, None for one that is not what it was; none if there is no file."""
+    if held is not None:
+        sources = [hit.ranked.candidate.entry.source for hit in answer.hits]
+        return tuple(bytes(held[source.offset : source.offset + source.length]) for source in sources)
     if answer.session is None or not answer.hits or not os.path.isfile(answer.session.file):
         return ()
     from contextlib import ExitStack  # late, both: only answers with evidence need them

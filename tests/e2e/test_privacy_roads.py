@@ -5,6 +5,7 @@ Each road that exists is driven over generated sessions with random policies. Ro
 
 from __future__ import annotations
 
+import json
 from random import Random
 from typing import TYPE_CHECKING, Any
 
@@ -12,16 +13,20 @@ import pytest
 from tests import pi
 from tests.canaries import REQUEST, TOPIC, World, leaked, make_world
 
-from aforesaid import Engine
-from aforesaid.errors import PrivacyWithheld
+from aforesaid import Caller, Engine
+from aforesaid.errors import AforesaidError, PrivacyWithheld
 from aforesaid.hosts import wire
+from aforesaid.hosts.jsonrpc import Call
+from aforesaid.hosts.sessions import Sessions
+from aforesaid.hosts.tools import HistoryTools, Place, refusal
 from aforesaid.privacy.payload import Outgoing
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Mapping
     from pathlib import Path
 
     from aforesaid import Retrieval
+    from aforesaid.hosts.jsonrpc import Method
 
 SESSIONS = 1000
 SHARE = 150
@@ -41,6 +46,11 @@ def retrieve(folder: Path, world: World, name: str, **more: object) -> Retrieval
 
 def handed_out(found: Retrieval) -> set[str]:
     return {hit.ranked.candidate.entry.id for hit in found.hits}
+
+
+def ask(methods: Mapping[str, Method], method: str, **params: Any) -> Any:
+    """What a method of the service answers."""
+    return methods[method](json.loads(json.dumps(params)), Call(1, method, {}, wanted=True, arrived=0.0))
 
 
 def something_leaks(folder: Path) -> bool:
@@ -119,6 +129,42 @@ def test_expand_shows_nothing_that_the_provider_may_not_see(tmp_path: Path) -> N
                     with pytest.raises(PrivacyWithheld) as refused:
                         engine.expand(**asked)
                     assert leaked(world, str(refused.value)) == [], number
+
+
+def test_tools_tell_a_model_nothing_that_its_provider_may_not_see(tmp_path: Path) -> None:
+    """What the MCP server and the tools of a host answer, errors and status included."""
+    for number, world in enumerate(worlds(SHARE)):
+        with Engine.open(tmp_path / "store", settings=world.settings) as engine:
+            place = Place(session=str(world.write(tmp_path, f"w{number}")))
+            engine.index(str(place.session))
+            tools = HistoryTools(engine, Caller(name="tool", model=True, refs_last=60), world.provider)
+            told: list[Any] = [tools.recall({"query": query, "limit": 12}, place) for query in (TOPIC, "canary", "")]
+            told.append(tools.status({}, place))
+            for id_ in world.levels:
+                try:
+                    told.append(tools.expand({"entry": [id_], "before": 1, "after": 1}, place))
+                except AforesaidError as error:
+                    told.append(refusal(error))
+        assert leaked(world, told) == [], number
+        assert bool(world.permitted) == any(word in str(told) for words in world.words.values() for word in words)
+
+
+def test_what_the_service_adds_to_a_call_holds_nothing_that_the_provider_may_not_see(tmp_path: Path) -> None:
+    for number, world in enumerate(worlds(SHARE)):
+        with Engine.open(tmp_path / "store", settings=world.settings) as engine:
+            methods = Sessions(engine, lambda: None).table({})
+            file = str(world.write(tmp_path, f"w{number}"))
+            session = ask(methods, "session/open", host="pi", sessionId="x", file=file)["session"]
+            call: dict[str, Any] = {"session": session, "request": f"r{number}"}
+            call["entries"] = {"add": [f"c{number}", f"r{number}"]}
+            if world.provider is not None:
+                call["model"] = {"provider": world.provider, "id": "m", "contextWindow": 1_000_000}
+            answer = ask(methods, "session/context", **call)
+            report = ask(methods, "session/report", session=session)
+            topics = ("manifest", "excluded all")
+            shown = [ask(methods, "session/show", session=session, topic=topic) for topic in topics]
+        assert leaked(world, [answer, report, shown]) == [], number
+        assert {message["entryId"] for message in answer["messages"]} == world.permitted, number
 
 
 def test_final_messages_hold_nothing_that_the_provider_may_not_see(tmp_path: Path) -> None:

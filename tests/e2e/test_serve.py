@@ -163,6 +163,19 @@ def test_a_window_that_is_too_small_leaves_turns_out_and_brings_back_what_was_in
         assert manifest.manifest.retrieved_event_ids == ("e0000000",)
 
 
+def test_what_holds_of_privacy_is_told(desk: Desk) -> None:
+    file = write(desk, ask_walnut())
+    settings = ("--set", "privacy.enabled=true", "--set", "privacy.defaultClassification=sensitive")
+    with Service(desk.environment, desk.folder, *settings) as service:
+        session = opened(service, file)
+        service.call("session/context", session=session, request="q0000001", entries={"add": ["cccccccc", "q0000001"]})
+        service.call("session/report", session=session)
+        told = service.call("session/show", session=session, topic="privacy")["text"].splitlines()
+        assert told[0] == "privacy: the policy is on; text is sensitive unless it is raised"
+        assert told[-1] == "left out of evidence so far: 1 entry (1 privacy-default; 1 sensitive)"
+        assert service.call("config")["privacy"]["withheld"]["byReason"] == {"privacy-default": 1}
+
+
 def test_a_plan_may_put_messages_elsewhere(desk: Desk) -> None:
     rows = pi.conversation(["the walnut table costs 412 crowns", "noted", "an apple", "a pear"])
     end = pi.compaction("cccccccc", rows[-1]["id"], rows[2]["id"], minute=9)

@@ -80,6 +80,18 @@ def test_a_changed_configuration_counts_at_once(tmp_path: Path) -> None:
         assert engine.retrieve(session=file, query="walnut").hits == ()
 
 
+def test_a_session_without_a_file_is_judged_by_its_lines_too(tmp_path: Path) -> None:
+    rows = pi.conversation(["the walnut table", "walnut"])
+    rows[0]["message"]["content"].append({"type": "thinking", "thinking": SECRET})
+    rows.append(pi.compaction("cccccccc", rows[-1]["id"], "cccccccc", minute=9))
+    lines = pi.write(tmp_path / "s.jsonl", [pi.header("one"), *rows]).read_bytes()
+    for settings, found in ((ON, []), ({}, ["e0000000"])):
+        with Engine.in_memory(Config.load(settings=settings)) as engine:
+            engine.hold("held", lines)
+            answer = engine.retrieve(session="held", query="walnut table")
+            assert [hit.ranked.candidate.entry.id for hit in answer.hits if hit.ranked.candidate.position == 0] == found
+
+
 # --- counts ---------------------------------------------------------------------------------------------------------
 
 
@@ -90,10 +102,13 @@ def test_what_was_withheld_is_counted_over_processes(tmp_path: Path) -> None:
             found = engine.retrieve(session=file, query="walnut")
             assert len(found.withheld) == 2
             engine.retrieve(session=file, query="walnut", provider="here")
+            made = engine.plan(session=file, query="walnut", context_window=100_000, model="there/x", keep=False)
+        with Engine.open(tmp_path / "store", settings=ON) as engine:
+            engine.keep_manifest(made, session=file)
     with Engine.open(tmp_path / "store") as engine:
         assert engine.withheld() == (
-            Tally(reason="privacy-marker", classification="local-only", count=2),
-            Tally(reason="privacy-marker", classification="sensitive", count=2),
+            Tally(reason="privacy-marker", classification="local-only", count=4),
+            Tally(reason="privacy-marker", classification="sensitive", count=4),
         )
 
 

@@ -5,17 +5,18 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from aforesaid.cli.terminal import count, emit, one_line, show, show_table
+from aforesaid.cli.terminal import emit, one_line, show, show_table
 from aforesaid.config import user_file
 from aforesaid.config.layers import parse, unknown
 from aforesaid.config.layers import show as shown
 from aforesaid.config.table import BY_KEY
 from aforesaid.errors import BadArgument
 from aforesaid.hosts import wire
+from aforesaid.hosts.standing import describe
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
     from aforesaid.cli.arguments import Options
     from aforesaid.config import Config, Setting
@@ -72,33 +73,7 @@ def _tell(action: str, key: str, options: Options) -> None:
         emit(wire.config(user_file(), loaded.settings, loaded, withheld=withheld))
     else:
         _show_all(loaded.settings, loaded)
-        show(["", *_privacy_in_words(wire.privacy(loaded, withheld))])
-
-
-def _privacy_in_words(told: wire.Document) -> Iterator[str]:
-    """What is on, which providers are local, who gets what, and what was left out and why."""
-    if not told["readable"]:
-        yield "privacy: the settings could not be read, so nothing is handed out"
-    elif not told["enabled"]:
-        yield "privacy: the policy is off; every provider gets everything"
-    else:
-        yield f"privacy: the policy is on; text is {told['defaultClassification']} unless it is raised"
-        yield f"  local providers, which get everything: {', '.join(map(one_line, told['localProviders'])) or 'none'}"
-        for name, levels in told["remoteProviders"].items():
-            yield f"  {one_line(name)} gets: {', '.join(levels) or 'nothing'}"
-        yield f"  any other provider gets: {', '.join(told['remoteDefaultAllowed']) or 'nothing'}"
-        yield f"  rules by project and path: {told['rules']}"
-    places = {"redactIndex": "in the store", "redactSecrets": "on the way out"}
-    secrets = [place for key, place in places.items() if told[key]]
-    yield f"  secrets are replaced: {' and '.join(secrets) or 'nowhere'}"
-    yield f"  paths in quoted text are {'shortened' if told['shortenPaths'] else 'as they are'}"
-    left_out = told["withheld"]
-    if left_out["total"]:
-        reasons = ", ".join(f"{number:,} {reason}" for reason, number in left_out["byReason"].items())
-        classes = ", ".join(f"{number:,} {level}" for level, number in left_out["byClassification"].items())
-        yield f"  left out of evidence so far: {count(left_out['total'], 'entry', 'entries')} ({reasons}; {classes})"
-    else:
-        yield "  left out of evidence so far: nothing"
+        show(["", *map(one_line, describe(wire.privacy(loaded, withheld)))])
 
 
 def _show_all(settings: Sequence[Setting], loaded: Config) -> None:

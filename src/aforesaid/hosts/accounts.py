@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from aforesaid.config import Config
-    from aforesaid.model import Evidence, Retrieval, StoreStatus
+    from aforesaid.model import Evidence, Retrieval, StoreStatus, Tally
     from aforesaid.planning.values import ManifestItem, Plan
 
 _EXCERPT: Final = 300
@@ -79,6 +79,7 @@ class Known(Struct, frozen=True, kw_only=True):
         facts: what the host says.
         config: what counts now.
         store: asks for the state of the store; may raise `StoreError`.
+        withheld: asks for the counts of what the privacy policy withheld.
     """
 
     session: str
@@ -87,6 +88,7 @@ class Known(Struct, frozen=True, kw_only=True):
     facts: HostFacts
     config: Config
     store: Callable[[], StoreStatus]
+    withheld: Callable[[], Sequence[Tally]] = tuple
 
 
 def tell(topic: str, known: Known) -> str:
@@ -280,6 +282,13 @@ def _config(known: Known) -> Iterator[str]:
         yield f"  {setting.key} = {_shown(str(setting.value))}  ({_shown(setting.source)})"
 
 
+def _privacy(known: Known) -> Iterator[str]:
+    from aforesaid.hosts import wire  # late, both: few ask for it
+    from aforesaid.hosts.standing import describe
+
+    yield from map(_shown, describe(wire.privacy(known.config, known.withheld())))
+
+
 TOPICS: Final[Mapping[str, Callable[[Known], Iterator[str]]]] = {
     "status": _status,
     "retrieved": _retrieved,
@@ -291,6 +300,7 @@ TOPICS: Final[Mapping[str, Callable[[Known], Iterator[str]]]] = {
     "tokens": _tokens,
     "health": _health,
     "config": _config,
+    "privacy": _privacy,
 }
 """What can be asked, and who answers."""
 

@@ -297,6 +297,7 @@ class Sessions:
             facts=asked.host,
             config=self._engine.config,
             store=self._engine_of(opened).status,
+            withheld=self._engine_of(opened).withheld,
         )
         return {"text": tell(asked.topic, known)}
 

@@ -7,6 +7,7 @@ it stays away, refs expire, and a result keeps to `historyTools.maxOutputTokens`
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, Any, Final
 
 from msgspec import Struct
@@ -16,12 +17,14 @@ from aforesaid.expansion import MOST_LINES, read_range
 from aforesaid.hosts import wire
 from aforesaid.hosts.methods import read_params
 from aforesaid.inquiry import KINDS, MATCHES, MODES, ROLES
+from aforesaid.privacy.paths import Paths
 from aforesaid.tokens import estimate
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from aforesaid.engine import Caller, Engine
+    from aforesaid.errors import AforesaidError
     from aforesaid.hosts.wire import Document
 
 WARNING: Final = (
@@ -202,6 +205,12 @@ class HistoryTools:
         if size > self._most:
             _shorten(document[name], text, self._most, lambda: _size(document))
         return document
+
+
+def refusal(error: AforesaidError) -> Document:
+    """The error document for a model: paths in it do not tell who the user is."""
+    paths = Paths(project=None, home=os.path.expanduser("~"))
+    return wire.error(error.code, paths.shorten_label(error.message), paths.shorten_label(error.hint))
 
 
 def _warned(document: Document) -> Document:

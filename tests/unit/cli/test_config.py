@@ -26,7 +26,7 @@ def test_show_lists_every_value_with_its_source(command: Command, own: Path) -> 
     rows = {line.split()[0]: line.split()[1:] for line in table.splitlines()}
     assert told.splitlines() == [
         "privacy: the policy is off; every provider gets everything",
-        "  secrets are replaced: in the store",
+        "  secrets are replaced: in the store and on the way out",
         "  paths in quoted text are as they are",
         "  left out of evidence so far: nothing",
     ]

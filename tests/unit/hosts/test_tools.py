@@ -7,7 +7,8 @@ import pytest
 from tests import pi
 
 from aforesaid import Caller, Engine
-from aforesaid.hosts.tools import HistoryTools, Place
+from aforesaid.errors import PathMissing
+from aforesaid.hosts.tools import HistoryTools, Place, refusal
 from aforesaid.tokens import estimate
 
 if TYPE_CHECKING:
@@ -67,3 +68,12 @@ def test_defaults_come_from_the_configuration(tmp_path: Path) -> None:
         found = {hit["entryId"] for hit in tools.recall(asked, place)["hits"]}
         assert not {"side0000", "cccccccc"} & found
         assert tools.status({}, place)["defaultScope"] == "current-session"
+
+
+def test_what_a_model_is_told_of_a_failure_does_not_name_the_user(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", "/home/someuser")
+    monkeypatch.setenv("USERPROFILE", "/home/someuser")
+    error = PathMissing("there is no file /home/someuser/x.jsonl", "see /tmp/someuser/log or /Users/mary/y")
+    assert refusal(error) == {
+        "error": {"code": "path-missing", "message": "there is no file ~/x.jsonl", "hint": "see /tmp/~/log or ~/y"}
+    }

@@ -18,7 +18,7 @@ from aforesaid import __version__
 from aforesaid.errors import AforesaidError, BadArgument
 from aforesaid.hosts import wire
 from aforesaid.hosts.mcp.callers import find_place, need
-from aforesaid.hosts.tools import TOOLS, WARNING, HistoryTools, Place
+from aforesaid.hosts.tools import TOOLS, WARNING, HistoryTools, Place, refusal
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -93,7 +93,7 @@ class HistoryServer:
         try:
             document = self._call(params.name, dict(params.arguments or {}), dict(context.meta or {}))
         except AforesaidError as error:
-            return _failed(wire.error(error.code, error.message, error.hint))
+            return _failed(refusal(error))
         except Exception as error:  # noqa: BLE001 - a model must get an answer, and not the words of a bug
             return _failed(wire.error("internal", f"a bug: {type(error).__name__}", "go on without the history"))
         await context.session.report_progress(1, 1, "done")
@@ -148,7 +148,7 @@ class HistoryServer:
             arguments = {"session": unquote(session), "entry": [unquote(entry)]}
             document = self._call("history_expand", arguments, dict(context.meta or {}))
         except AforesaidError as error:
-            document = wire.error(error.code, error.message, error.hint)
+            document = refusal(error)
         text = wire.encode(document).decode("utf-8")
         contents = types.TextResourceContents(uri=params.uri, mime_type="application/json", text=text)
         return types.ReadResourceResult(contents=[contents])

@@ -291,7 +291,7 @@ export default function aforesaid(pi: ExtensionAPI, launch: Launch): void {
 
 const TOPICS = [
   ...["status", "retrieved", "manifest", "included", "excluded", "excluded all", "explain", "tokens", "health"],
-  ...["rebuild-index", "config", "settings"],
+  ...["rebuild-index", "config", "privacy", "settings"],
 ];
 
 function completions(typed: string): { value: string; label: string }[] | null {
