@@ -234,10 +234,10 @@ def made_of(marker: Marker, burial: Burial) -> Tombstones:
 
 
 def words_of(entry: Spoken) -> str:
-    """Everything that an entry says: its text, a label, and the files that it names."""
-    if entry.label is None and not entry.files:
+    """Everything that an entry says: its text, a label, and the files and tools that it names."""
+    if entry.label is None and not entry.files and not entry.tools:
         return entry.text
-    return "\n".join([part for part in (entry.text, entry.label, *entry.files) if part])
+    return "\n".join([part for part in (entry.text, entry.label, *entry.files, *entry.tools) if part])
 
 
 def strike(entry: Entry) -> Entry:

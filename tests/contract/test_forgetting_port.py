@@ -351,7 +351,7 @@ def test_samples_are_spread_over_all_that_was_forgotten(store: StorePort, monkey
 def test_words_of_an_entry_in_the_store_are_those_of_the_entry(store: StorePort) -> None:
     rows = [entry("e1", None, "one", "two", label="l", files=("f", "g"), tools=("t",), calls=("c",))]
     put(store, A, rows)
-    assert words_of(stored(store, A)[0]) == words_of(rows[0]) == "one\ntwo\nl\nf\ng"
+    assert words_of(stored(store, A)[0]) == words_of(rows[0]) == "one\ntwo\nl\nf\ng\nt"
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,8 @@ import time
 from typing import Any
 
 from aforesaid import Engine
-from aforesaid.storage.sqlite import connection, erasure, open_store
+from aforesaid.errors import StoreError
+from aforesaid.storage.sqlite import SqliteStore, connection, erasure, open_store
 from aforesaid.storage.sqlite.catalogue import Catalogue
 from aforesaid.storage.sqlite.erasure import Eraser
 from aforesaid.storage.sqlite.graveyard import Graveyard
@@ -51,27 +52,34 @@ def forget_and_die(store: str, where: str, text: str) -> None:
         engine.forget(text=text)
 
 
-def watch(store: str, file: str, seconds: str) -> None:
-    """Reads again and again: the words of an entry and the index agree; prints the states in their order."""
+def watch(store: str, file: str) -> None:
+    """Reads until the session is gone: the words of an entry and the index agree; prints the states in their order."""
     opened = open_store(store)
     seen: list[str] = []
-    end = time.monotonic() + float(seconds)
-    while time.monotonic() < end:
-        session = opened.by_file(file)
-        if session is None:
-            state = "gone"
-        else:
-            with opened.read(session.key) as snapshot:
-                entries = snapshot.entries(range(1, snapshot.session.entries + 1))
-                told = sum(entry.automatic and "canary" in entry.text for entry in entries)
-                known = snapshot.count_terms(["canary"], ((1, 10**9),))
-            if told != known:
-                raise SystemExit(f"half an erasure: {told} {known}")
-            state = f"{told}"
+    end = time.monotonic() + 60
+    while time.monotonic() < end and "gone" not in seen:
+        state = look(opened, file)
         if not seen or seen[-1] != state:
             seen.append(state)
             print(state, flush=True)
     opened.close()
+
+
+def look(store: SqliteStore, file: str) -> str:
+    """How many entries say it at this moment."""
+    session = store.by_file(file)
+    if session is None:
+        return "gone"
+    try:
+        with store.read(session.key) as snapshot:
+            entries = snapshot.entries(range(1, snapshot.session.entries + 1))
+            told = sum(entry.automatic and "canary" in entry.text for entry in entries)
+            known = snapshot.count_terms(["canary"], ((1, 10**9),))
+    except StoreError:
+        return "gone"  # between the two questions
+    if told != known:
+        raise SystemExit(f"half an erasure: {told} {known}")
+    return str(told)
 
 
 if __name__ == "__main__":

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 import apsw
 import pytest
-from tests import pi
+from tests import claude_code, codex, pi
 from tests.conftest import ROOT
 from tests.e2e.test_cli import Desk, make_desk
 
@@ -313,6 +313,53 @@ def test_the_service_forgets_as_the_command_does(desk: Desk) -> None:
     assert remains(desk.store, CANARIES[0]) == []
 
 
+# --- other hosts ----------------------------------------------------------------------------------------------------
+
+
+def test_a_copy_of_claude_code_in_another_session_goes_although_its_line_was_written_anew(desk: Desk) -> None:
+    talk = [
+        claude_code.message("u1", None, "the barometer", 1),
+        claude_code.reply("a1", "u1", f"told {CANARIES[0]} once", minute=2),
+        claude_code.call("a2", "a1", "msg", "Bash", 3, command=f"echo {CANARIES[0]}"),
+        claude_code.result("r1", "a2", "done", 4),
+    ]
+    other = claude_code.SESSION.replace("1", "2")
+    a = claude_code.write(desk.folder / f"{claude_code.SESSION}.jsonl", talk)
+    b = claude_code.write(desk.folder / f"{other}.jsonl", [{**row, "sessionId": other} for row in talk])
+    desk.json("index", "index", a, b)
+    done = forget(desk, "--session", a, "--entry", "a1", "a2")
+    assert [(one["file"], one["entries"]) for one in done["sessions"]] == [(str(a), 2), (str(b), 2)]
+    assert remains(desk.store, CANARIES[0]) == []
+    third = claude_code.SESSION.replace("1", "3")
+    c = claude_code.write(desk.folder / f"{third}.jsonl", [{**row, "sessionId": third} for row in talk])
+    with a.open("ab") as target:
+        target.write(json.dumps(claude_code.message("u2", "r1", "the walnut", 5)).encode() + b"\n")
+    desk.json("index", "index", a, b, c)
+    assert remains(desk.store, CANARIES[0]) == []
+    found = desk.json("recall", "recall", "barometer", "--session", c)
+    assert [hit["entryId"] for hit in found["hits"]] == ["u1"]
+
+
+def test_a_rollout_of_codex_is_forgotten_by_its_lines(desk: Desk) -> None:
+    talk = [
+        codex.meta(),
+        codex.user("the barometer", 1),
+        codex.assistant(f"told {CANARIES[0]} once", 2),
+        codex.user("the walnut", 3),
+    ]
+    a = codex.write(desk.folder / f"rollout-2026-11-30T00-00-00-{codex.THREAD}.jsonl", talk)
+    desk.json("index", "index", a)
+    (found,) = desk.json("recall", "recall", CANARIES[0], "--session", a)["hits"]
+    assert found["entryId"].startswith("L")
+    done = forget(desk, "--session", a, "--entry", found["entryId"])
+    assert done["totals"]["entries"] == 1
+    codex.write(a, [talk[0], codex.user("put before", 0), *talk[1:]])  # the line has another number now
+    desk.json("index", "index", a)
+    assert remains(desk.store, CANARIES[0]) == []
+    assert len(desk.json("recall", "recall", "barometer", "--session", a)["hits"]) == 1
+    assert len(desk.json("recall", "recall", "walnut", "--session", a)["hits"]) == 1
+
+
 # --- what the tests and the verification would miss -----------------------------------------------------------------
 
 
@@ -420,7 +467,7 @@ def test_readers_see_a_session_before_or_after(desk: Desk) -> None:
     filler = pi.conversation([f"canary number {n}" for n in range(400)], prefix="f")
     file = pi.write(desk.folder / "big.jsonl", [pi.header("big"), *big, *filler])
     desk.json("index", "index", file)
-    watcher = child("watch", desk.store, file, "4")
+    watcher = child("watch", desk.store, file)
     assert watcher.stdout is not None
     first = watcher.stdout.readline().strip()
     forget(desk, "--session", "big", "--entry", "e0000001", "f0000007")

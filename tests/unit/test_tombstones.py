@@ -93,12 +93,14 @@ def test_an_entry_without_words_is_never_covered() -> None:
     assert not covers(tombstones, silent)
     assert covers(tombstones, replace(silent, label="a name"))
     assert covers(tombstones, replace(silent, files=("a/b.py",)))
+    assert covers(tombstones, replace(silent, tools=("bash",)))
 
 
-def test_labels_and_files_are_words() -> None:
+def test_labels_files_and_tools_are_words() -> None:
     labelled = entry("e1", None, label="zebra plan", files=("src/zebra.py",))
     assert words_of(labelled) == "zebra plan\nsrc/zebra.py"
-    assert words_of(make_entry("text", files=("f",))) == "text\nf"
+    assert words_of(make_entry("text", files=("f",), tools=("t",))) == "text\nf\nt"
+    assert words_of(make_entry("text", tools=("t",), calls=("c",))) == "text\nt"
     assert words_of(make_entry("text")) == "text"
     assert covers(stones(grams=(gram_of(MARKER, "Zebra Plan"),)), labelled)
     assert covers(stones(grams=(gram_of(MARKER, "zebra.py"),)), labelled)

@@ -32,7 +32,7 @@ from aforesaid.storage.sqlite.records import (
 )
 from aforesaid.storage.sqlite.snapshot import ShardSnapshot
 from aforesaid.text import digest, feed
-from aforesaid.tombstones import KEY_BYTES, Marker
+from aforesaid.tombstones import KEY_BYTES, Marker, words_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -182,7 +182,7 @@ class Eraser:
                 return [_erased(session, whole=False, entries=len(covered))]
             words = 0
             if shard is not None:
-                words = 0 if session is None else sum(bool(_says(entry)) for entry in _entries(shard, session))
+                words = 0 if session is None else sum(bool(words_of(entry)) for entry in _entries(shard, session))
                 self._empty(shard)
         self._remove(key)
         return [] if session is None else [_erased(session, whole=True, entries=words)]
@@ -257,10 +257,6 @@ def _batches(shard: Shard, session: Session) -> Iterator[tuple[StoredEntry, ...]
 def _entries(shard: Shard, session: Session) -> Iterator[StoredEntry]:
     for batch in _batches(shard, session):
         yield from batch
-
-
-def _says(entry: StoredEntry) -> bool:
-    return bool(entry.text or entry.label or entry.files)
 
 
 def _what_stays(entry: StoredEntry) -> bytes | None:
