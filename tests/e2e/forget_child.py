@@ -83,4 +83,7 @@ def look(store: SqliteStore, file: str) -> str:
 
 
 if __name__ == "__main__":
-    {"die": forget_and_die, "watch": watch}[sys.argv[1]](*sys.argv[2:])
+    if sys.argv[1] == "die":
+        forget_and_die(*sys.argv[2:])
+    else:
+        watch(*sys.argv[2:])
