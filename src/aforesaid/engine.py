@@ -189,7 +189,7 @@ class Engine:
         """
         from aforesaid.indexing import sync_all  # late: retrieval of an unchanged session needs none of it
 
-        found = list(_discover(paths, host, lenient=lenient))
+        found = list(discover(paths, host, lenient=lenient))
         return sync_all(self._store, found, rebuild=rebuild, redacting=self._redacting, progress=progress)
 
     def retrieve(
@@ -1001,9 +1001,7 @@ def _open_store(folder: Path | None, config: Config) -> StorePort:
     )
 
 
-def _discover(
-    paths: Sequence[Path], host: str | None, *, lenient: bool = False
-) -> Iterator[tuple[TranscriptPort, str]]:
+def discover(paths: Sequence[Path], host: str | None, *, lenient: bool = False) -> Iterator[tuple[TranscriptPort, str]]:
     """The transcripts that the paths lead to, each once, in path order."""
     if host is not None:
         _reader(host)

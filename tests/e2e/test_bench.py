@@ -99,6 +99,9 @@ def test_building_alone_prints_its_own_rows_as_a_table(tmp_path: Path) -> None:
         (("retrieve", "--entries", "99"), "bad-argument"),
         (("build", "--rounds", "0"), "bad-argument"),
         (("nothing",), "bad-argument"),
+        (("transcripts",), "bad-argument"),
+        (("build", "--data", "."), "bad-argument"),
+        (("transcripts", "--data", "/nowhere/at/all"), "path-missing"),
     ],
 )
 def test_a_wrong_number_or_subject_is_one_line(arguments: tuple[str, ...], code: str) -> None:

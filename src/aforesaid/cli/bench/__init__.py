@@ -1,8 +1,8 @@
 """Floor 9: `aforesaid bench`: performance, each figure beside the floor that was measured in the same rounds.
 
 `docs/performance.md` says what the rows mean. The modules: `corpus` makes transcripts, `requests` is the mix that is
-asked, `floors` the bare SQLite to compare with, `setting` prepares stores, `retrieve`, `build`, `service` and `start`
-measure, `rows` holds the rules for bounds and noise, `report` prints.
+asked, `floors` the bare SQLite to compare with, `setting` prepares stores, `retrieve`, `build`, `service`, `start` and
+`transcripts` measure, `rows` holds the rules for bounds and noise, `report` prints.
 """
 
 from __future__ import annotations
@@ -18,14 +18,16 @@ if TYPE_CHECKING:
     from aforesaid.cli.arguments import Options
     from aforesaid.cli.bench.rows import Row
 
-SUBJECTS: Final = ("retrieve", "build")
+SUBJECTS: Final = ("retrieve", "build", "transcripts")
 FEWEST: Final = 100
 """Entries: below this there is nothing to measure."""
 
 
 def add_arguments(parser: ArgumentParser) -> None:
     """The arguments of `bench`."""
-    parser.add_argument("subject", choices=SUBJECTS, help="retrieve: every target; build: those of building only")
+    meanings = "retrieve: every target; build: those of building only; transcripts: reading those in --data"
+    parser.add_argument("subject", choices=SUBJECTS, help=meanings)
+    parser.add_argument("--data", metavar="DIR", help="transcripts: a folder of real ones")
     parser.add_argument("--entries", type=int, default=8_000, metavar="N", help="entries of the corpus (default 8000)")
     parser.add_argument("--rounds", type=int, default=5, metavar="N", help="interleaved rounds a row (default 5)")
     parser.add_argument("--work", metavar="DIR", help="folder for temporary files (default: the system's)")
@@ -42,13 +44,19 @@ def run(arguments: Namespace, options: Options) -> int:
         raise BadArgument(f"--entries {arguments.entries} is too small", f"use at least {FEWEST}")
     if arguments.rounds < 1:
         raise BadArgument(f"--rounds {arguments.rounds} is too small", "use at least 1")
-    rows = measure(arguments.subject, arguments.entries, arguments.rounds, arguments.work)
+    if (arguments.data is None) == (arguments.subject == "transcripts"):
+        raise BadArgument("--data goes with `bench transcripts`, and the other way round", "name both or neither")
+    entries = arguments.entries
+    if arguments.data is None:
+        rows = measure(arguments.subject, entries, arguments.rounds, arguments.work)
+    else:
+        entries, rows = measure_transcripts(arguments.data, arguments.rounds, arguments.work)
     from aforesaid.cli.bench import report  # late: the parser needs none of it
 
     if options.json:
-        emit(report.document(arguments.entries, rows))
+        emit(report.document(entries, rows))
     else:
-        report.show(arguments.entries, rows, attempts=options.verbose)
+        report.show(entries, rows, attempts=options.verbose)
     missed = [row.name for row in rows if row.met is False]
     if missed:
         # The figures stand on standard output already, so the miss is told as a line and not raised.
@@ -56,6 +64,14 @@ def run(arguments: Namespace, options: Options) -> int:
         fail(GateMissed.code, f"{len(missed)} of {len(rows)} bounds missed: {', '.join(missed)}; {hint}")
         return GateMissed.exit_status
     return 0
+
+
+def measure_transcripts(data: str, rounds: int, work: str | None = None) -> tuple[int, list[Row]]:
+    """Measures what is in a folder of real transcripts; returns the number of their entries, too."""
+    from aforesaid.cli.bench import setting, transcripts  # late: they bring the whole product
+
+    with setting.working_folder(work) as folder, Progress("Reading") as progress:
+        return transcripts.measure(data, folder, rounds, progress)
 
 
 def measure(subject: str, entries: int, rounds: int, work: str | None = None) -> list[Row]:

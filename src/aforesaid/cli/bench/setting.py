@@ -174,7 +174,8 @@ class Worker:
     """The child process that indexes; use it as a context manager."""
 
     def __init__(self, store: str) -> None:
-        """Starts it on a store."""
+        """Starts it on a store; `entries` counts what it has added."""
+        self.entries = 0
         self._process = subprocess.Popen(  # noqa: S603 - ourselves
             [sys.executable, "-m", "aforesaid.cli.bench.worker", store],
             stdin=subprocess.PIPE,
@@ -199,6 +200,7 @@ class Worker:
         answer = Progressed(error="it died") if line is None else msgspec.json.decode(line, type=Progressed)
         if answer.error is not None:
             raise OperationError(f"the indexing process failed: {answer.error}", "report this as a fault of aforesaid")
+        self.entries += answer.entries
         return answer.peak
 
     def __enter__(self) -> Self:

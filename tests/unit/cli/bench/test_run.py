@@ -7,6 +7,7 @@ from argparse import ArgumentParser
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from tests.conftest import ROOT
 
 from aforesaid.cli import bench
 from aforesaid.cli.arguments import Options
@@ -139,3 +140,21 @@ def test_a_sync_that_misses_entries_is_no_measurement(tmp_path: Path) -> None:
             build._synchronise(store, prepared.transcript.file)
         store.close()
     assert commits == []
+
+
+def test_real_transcripts_are_measured_host_by_host(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    status = run("transcripts", "--data", str(ROOT / "examples"), "--rounds", "1", "--work", str(tmp_path), json=True)
+    document = json.loads(capsys.readouterr().out)
+    rows = {row["name"]: row for row in document["rows"]}
+    assert set(rows) == {
+        *(f"reading {host} / parsing" for host in ("pi", "claude-code", "codex")),
+        *(f"peak memory, {host}" for host in ("pi", "claude-code", "codex")),
+    }
+    # Every row with a uuid, every item with the history of the fork, every line but the headers.
+    assert "143 entries" in rows["peak memory, claude-code"]["note"]
+    assert "42 entries" in rows["peak memory, codex"]["note"]
+    assert document["entries"] > 143 + 42
+    assert all(row["ratio"] > 0 for name, row in rows.items() if name.startswith("reading"))
+    assert all(row["met"] is not False for name, row in rows.items() if name.startswith("peak"))
+    assert status == int(any(row["met"] is False for row in rows.values()))
+    assert list(tmp_path.iterdir()) == []
