@@ -138,7 +138,7 @@ class Home:
         self.work = folder / "work"
         self.store = folder / "store"
         for made in (self.agent, self.work, folder / "home"):
-            made.mkdir()
+            made.mkdir(parents=True)
         self.environment = {
             name: value for name, value in os.environ.items() if not name.startswith(("PI_", "AFORESAID_"))
         } | {

@@ -52,8 +52,8 @@ class HostFacts(Struct, frozen=True, kw_only=True, rename="camel"):
     Attributes:
         calls: model calls that it asked about, or answered itself.
         outcome: what became of the last one.
-        handler_ms, slowest_ms: how long the last and the slowest of them were held up.
-        start_ms: how long the start of the session was held up.
+        handler_ms: how long each of the latest ones was held up.
+        factory_ms, start_ms: how long loading the adapter, and the start of the session, held the host up.
         prefix: of the latest calls.
         starts: how often the service was started.
         trouble: what went wrong last, or empty.
@@ -61,8 +61,8 @@ class HostFacts(Struct, frozen=True, kw_only=True, rename="camel"):
 
     calls: int = 0
     outcome: str = "none"
-    handler_ms: float = 0.0
-    slowest_ms: float = 0.0
+    handler_ms: tuple[float, ...] = ()
+    factory_ms: float = 0.0
     start_ms: float = 0.0
     prefix: tuple[Prefix, ...] = ()
     starts: int = 0
@@ -129,7 +129,7 @@ def _retrieved(known: Known) -> Iterator[str]:
     yield (
         f"{last.status}: {_plural(len(last.hits), 'hit')} of {counts.candidate_count} candidates, "
         f"{counts.selected_tokens:,} of {counts.max_tokens:,} tokens; {counts.duration_ms:.1f} ms to retrieve, "
-        f"{known.facts.handler_ms:.1f} ms in all"
+        f"{known.facts.handler_ms[-1] if known.facts.handler_ms else 0.0:.1f} ms in all"
     )
     yield (
         f"left out: {counts.in_context_count} in the context, {counts.duplicate_count} duplicates, "
@@ -260,8 +260,13 @@ def _health(known: Known) -> Iterator[str]:
     yield f"service: version {__version__}, started {_plural(facts.starts, 'time')}"
     if facts.trouble:
         yield f"last trouble: {_shown(facts.trouble)}"
-    yield f"handler: {facts.handler_ms:.1f} ms for the last call, {facts.slowest_ms:.1f} ms for the slowest"
-    yield f"start of the session: held up for {facts.start_ms:.1f} ms"
+    if facts.handler_ms:
+        ordered = sorted(facts.handler_ms)
+        yield (
+            f"model calls were held up for {median(ordered):.1f} ms, p95 {ordered[len(ordered) * 95 // 100]:.1f} ms, "
+            f"slowest {ordered[-1]:.1f} ms, of {_plural(len(ordered), 'call')}"
+        )
+    yield f"the start was held up for {facts.factory_ms:.1f} ms by loading and {facts.start_ms:.1f} ms by the session"
     if facts.prefix:
         sent, native = (median(getattr(share, name) for share in facts.prefix) for name in ("sent", "native"))
         yield (

@@ -28,9 +28,10 @@ const launch = {launch};
 const extension = {extension};
 
 export default async function (pi) {{
+  const began = performance.now();
   try {{
     const {{ default: start }} = await import(pathToFileURL(extension).href);
-    start(pi, launch);
+    start(pi, launch, performance.now() - began);
   }} catch (error) {{
     pi.on("session_start", (_event, ctx) => {{
       const advice = "run `aforesaid install pi` again, or remove its file from Pi's folder for extensions";

@@ -12,8 +12,9 @@ import { type Launch, Service, ServiceError } from "./service.ts";
 export interface Facts {
   calls: number;
   outcome: string;
-  handlerMs: number;
-  slowestMs: number;
+  /** Milliseconds that the latest calls were held up, each. */
+  handlerMs: number[];
+  factoryMs: number;
   startMs: number;
   /** Shares of the previous request that the next one began with: as sent, and as Pi alone would have sent it. */
   prefix: { sent: number; native: number }[];
@@ -26,10 +27,11 @@ interface Claim {
 
 /** One copy of the extension works for a session; others see its claim and stay silent. */
 const CLAIM = Symbol.for("aforesaid.pi");
-const KEPT_SHARES = 64;
+/** Measurements that are kept of each kind. */
+const KEPT = 256;
 
 export class Bridge {
-  readonly facts: Facts = { calls: 0, outcome: "none", handlerMs: 0, slowestMs: 0, startMs: 0, prefix: [] };
+  readonly facts: Facts = { calls: 0, outcome: "none", handlerMs: [], factoryMs: 0, startMs: 0, prefix: [] };
   readonly handle: string;
   private run = new Run();
   private readonly file: string | undefined;
@@ -173,7 +175,7 @@ export class Bridge {
     const native = this.native.share(keys, (at) => size(messages[at]));
     if (sent === undefined || native === undefined) return;
     this.facts.prefix.push({ sent, native });
-    if (this.facts.prefix.length > KEPT_SHARES) this.facts.prefix.shift();
+    if (this.facts.prefix.length > KEPT) this.facts.prefix.shift();
   }
 }
 
@@ -229,7 +231,8 @@ async function within(service: Service, patient: boolean, call: (timeoutMs: numb
   }
 }
 
-export default function aforesaid(pi: ExtensionAPI, launch: Launch): void {
+export default function aforesaid(pi: ExtensionAPI, launch: Launch, loadedMs = 0): void {
+  const entered = performance.now();
   let bridge: Bridge | undefined;
   const holder = globalThis as any;
 
@@ -247,6 +250,7 @@ export default function aforesaid(pi: ExtensionAPI, launch: Launch): void {
       getArgumentCompletions: (typed) => completions(typed),
       handler: (words, command) => answer(owner, words, command),
     });
+    bridge.facts.factoryMs = factoryMs;
     bridge.facts.startMs = performance.now() - began;
   });
 
@@ -268,8 +272,8 @@ export default function aforesaid(pi: ExtensionAPI, launch: Launch): void {
     } finally {
       const { facts } = bridge;
       facts.calls += 1;
-      facts.handlerMs = performance.now() - began;
-      facts.slowestMs = Math.max(facts.slowestMs, facts.handlerMs);
+      facts.handlerMs.push(performance.now() - began);
+      if (facts.handlerMs.length > KEPT) facts.handlerMs.shift();
     }
   });
 
@@ -287,6 +291,7 @@ export default function aforesaid(pi: ExtensionAPI, launch: Launch): void {
     holder[CLAIM] = keep ? ({ session: undefined, service } satisfies Claim) : undefined;
     bridge = undefined;
   });
+  const factoryMs = loadedMs + performance.now() - entered;
 }
 
 const TOPICS = [

@@ -1,0 +1,169 @@
+"""What the extension costs Pi: at a model call of a long session, at the start, and in the provider's prompt cache."""
+
+from __future__ import annotations
+
+import json
+import re
+import time
+from itertools import pairwise
+from pathlib import Path
+from statistics import median
+from typing import TYPE_CHECKING, Any
+
+from tests.realpi import FACT, PROBE, QUESTION, Home, Model, Pi, evidence, fill, needs_pi, text_of
+
+from aforesaid.cli.bench.corpus import Corpus
+from aforesaid.cli.bench.requests import mix
+
+if TYPE_CHECKING:
+    import pytest
+
+pytestmark = needs_pi
+STARTS = 30
+
+
+def long_session(home: Home) -> tuple[Path, list[str]]:
+    """A session of the benchmark: 8,000 entries, 5,000 of them on its branch, most of those compacted; its requests."""
+    made = Corpus().write(str(home.folder), 0, 8_000)
+    file = Path(made.file)
+    header, _, rest = file.read_text(encoding="utf-8").partition("\n")
+    file.write_text(json.dumps({**json.loads(header), "cwd": str(home.work)}) + "\n" + rest, encoding="utf-8")
+    return file, [request.text for request in mix(made.project)]
+
+
+def crowding() -> float:
+    """How much longer work takes than the processor works on it: 1 on a machine that does nothing else."""
+    wall, busy = time.perf_counter(), time.process_time()
+    while time.process_time() - busy < 0.3:
+        sum(range(1000))
+    return (time.perf_counter() - wall) / (time.process_time() - busy)
+
+
+def percentile(values: list[float], share: float) -> float:
+    return sorted(values)[int(len(values) * share)]
+
+
+def test_a_call_of_a_long_session_is_held_up_for_milliseconds(
+    home: Home, model: Model, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file, requests = long_session(home)
+    home.aforesaid("index", str(file))
+    log = home.folder / "probe.jsonl"
+    with Pi(home, "--session", str(file), "-e", str(PROBE), PROBE_ECHO="1", PROBE_LOG=str(log)) as pi:
+        pi.prompt("hello there")
+        crowd = crowding()
+        for request in requests:
+            pi.prompt(request)
+        crowd = max(crowd, crowding())
+        assert sum(bool(evidence(call)) for call in model.calls) > 20
+        health = pi.say("/context health")
+        assert pi.faults == []
+    found = re.search(r"held up for ([\d.]+) ms, p95 ([\d.]+) ms", health)
+    assert found
+    middle, late = map(float, found.groups())
+    echoes = [json.loads(line)["echoMs"] for line in log.read_text().splitlines()]
+    echo = percentile(echoes, 0.95)
+    with capsys.disabled():
+        print(
+            f"\n8,000 entries, {len(requests)} calls: held up for {middle:.1f} ms in the median, p95 {late:.1f} ms; "
+            f"a handler that only echoes: {median(echoes):.1f} ms, p95 {echo:.1f} ms; other work made this machine "
+            f"{crowd:.1f} times as slow"
+        )
+    assert middle < 10 * crowd
+    assert late < max(25.0 * crowd, 2.5 * echo)
+
+
+def test_a_start_is_held_up_for_less_than_20_ms(home: Home, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    bare = Home(tmp_path / "bare", home.model)
+    differences, held = [], []
+
+    def start(of: Home) -> float:
+        began = time.monotonic()
+        with Pi(of) as pi:
+            pi.ask("get_state")
+            taken = (time.monotonic() - began) * 1000
+            if of is home:
+                health = pi.say("/context health")
+                found = re.search(r"held up for ([\d.]+) ms by loading and ([\d.]+) ms", health)
+                assert found
+                held.append(sum(map(float, found.groups())))
+        return taken
+
+    # Pi translates an extension when it sees it first, and keeps that.
+    start(home)
+    start(bare)
+    crowd = crowding()
+    for turn in range(STARTS):
+        order = (home, bare) if turn % 2 else (bare, home)
+        times = {id(of): start(of) for of in order}
+        differences.append(times[id(home)] - times[id(bare)])
+    with capsys.disabled():
+        print(
+            f"\n{STARTS} alternating pairs of starts: {median(differences):+.1f} ms with the extension, paired median; "
+            f"factory and session_start: {median(held[1:]):.1f} ms in the median"
+        )
+    assert median(held[1:]) < 20 * max(crowd, crowding())
+
+
+# --- the prompt cache -----------------------------------------------------------------------------------------------
+
+
+def script(body: dict[str, Any]) -> Any:
+    """Two tool steps in every third turn."""
+    messages = body["messages"]
+    at = max(place for place, message in enumerate(messages) if message["role"] == "user")
+    steps = len(messages) - 1 - at
+    if "step by step" in text_of(messages[at]) and steps < 4:
+        return {"tool": "bash", "arguments": {"command": f"echo step {steps}"}, "id": f"call_{len(messages)}"}
+    return f"answer {at}"
+
+
+def twenty_turns(home: Home) -> list[list[dict[str, Any]]]:
+    home.model.script = script
+    before = len(home.model.calls)
+    with Pi(home) as pi:
+        pi.prompt(FACT)
+        fill(pi, 6)
+        pi.ask("compact")
+        for turn in range(13):
+            if turn % 3 == 0:
+                pi.prompt(f"go on step by step, part {turn}")
+            elif turn in (4, 8):
+                pi.prompt(f"{QUESTION} go step by step")
+            else:
+                pi.prompt(f"tell me about the weather of day {turn}")
+        assert pi.faults == []
+    return home.model.calls[before:]
+
+
+def shares(calls: list[list[dict[str, Any]]]) -> list[float]:
+    """For each call but the first, the share of the one before that it begins with, in bytes, system prompt apart."""
+    found = []
+    for earlier, later in pairwise(calls):
+        texts = [json.dumps(message) for message in earlier[1:]]
+        same = 0
+        for text, message in zip(texts, later[1:], strict=False):
+            if text != json.dumps(message):
+                break
+            same += len(text)
+        found.append(same / sum(map(len, texts)))
+    return found
+
+
+def test_the_prompt_cache_keeps_working(
+    home: Home, model: Model, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    bare = Home(tmp_path / "bare", model)
+    alone, calls = twenty_turns(bare), twenty_turns(home)
+    assert len(calls) == len(alone)
+    without, with_ = shares(alone), shares(calls)
+    added = [[text_of(call[place]) for place in evidence(call)] for call in calls]
+    assert sum(map(bool, added)) >= 6, "nothing was added"
+    with capsys.disabled():
+        print(
+            f"\n20 turns, {len(calls)} calls, {sum(map(bool, added))} with evidence: a request begins with "
+            f"{sum(with_) / len(with_):.1%} of the one before, {sum(without) / len(without):.1%} without the extension"
+        )
+    for place, (earlier, later) in enumerate(pairwise(added)):
+        if earlier == later:
+            assert with_[place] >= without[place] - 1e-9
