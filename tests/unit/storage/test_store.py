@@ -582,3 +582,25 @@ def test_entries_of_an_unwritable_kind_fail_loudly(store: SqliteStore) -> None:
     with pytest.raises(KeyError), store.write("/f") as writer:
         writer.append([entry("a", None, "x", kind="unheard of")])
     assert store.by_file("/f") is None
+
+
+def test_what_was_read_stays_known_while_rows_are_only_added(tmp_path: Path) -> None:
+    store = open_store(str(tmp_path / "store"))
+    saved = put(store, "/f", "one", "two")
+    with store.read(saved.key) as snapshot:
+        first = snapshot.entries([1, 2])
+    with store.write("/f") as writer:
+        writer.append([entry("e9", "e2", "three")])
+        grown = writer.commit(described("/f"))
+    assert grown.generation > saved.generation
+    with store.read(saved.key) as snapshot:
+        again = snapshot.entries([1, 2, 3])
+        assert [found.text for found in again] == ["one", "two", "three"]
+        assert again[0] is first[0]
+    with store.write("/f") as writer:
+        writer.clear()
+        writer.append([entry("e1", None, "other")])
+        writer.commit(described("/f"))
+    with store.read(saved.key) as snapshot:
+        assert [found.text for found in snapshot.entries([1, 2])] == ["other"]
+    store.close()

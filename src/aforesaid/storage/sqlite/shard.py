@@ -65,6 +65,11 @@ class Recent:
             self._characters -= len(self._texts.pop(oldest))
             self._entries.pop(oldest, None)
 
+    def carry(self, before: int, after: int) -> None:
+        """Keeps what is known of a generation for the next one, to which rows were only added."""
+        if self._generation == before:
+            self._generation = after
+
     def _turn(self, generation: int) -> None:
         if generation != self._generation:
             self._generation, self._characters = generation, 0

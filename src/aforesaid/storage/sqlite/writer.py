@@ -97,7 +97,7 @@ class ShardWriter:
         self._run: list[int | None] | None = list(run) if run else None
         self._last_id: str | None = None
         self._tail = shard.tail
-        self._changed = False
+        self._changed = self._cleared = False
         self._family = self._before.family if self._before else ""
         self._waiting: dict[str, list[int]] = {}
         # Rows of this transaction by id, as far as they are in no block yet.
@@ -122,7 +122,7 @@ class ShardWriter:
         self._family = ""
         self._waiting.clear()
         self._rows, self._blocks = {}, ()
-        self._changed = True
+        self._changed = self._cleared = True
         return removed
 
     def known(self, ids: Sequence[str]) -> frozenset[str]:
@@ -193,6 +193,8 @@ class ShardWriter:
             self._connection.execute("COMMIT")
         self.committed = True
         self._shard.keep(done.generation, self._blocks)
+        if before is not None and not self._cleared:
+            self._shard.recent.carry(before.generation, done.generation)
         self._shard.spent = self._added >= SPENDING
         self._saved(done)
         return done
