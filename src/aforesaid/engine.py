@@ -454,8 +454,8 @@ class Engine:
             try:
                 self._keep_manifest(made, found.key)
             except OperationError as error:
-                return replace(made, warnings=(*made.warnings, error.code))
-        return made
+                reasons = (*reasons, error.code)
+        return replace(made, warnings=(*made.warnings, *reasons))
 
     @property
     def _contexts(self) -> Contexts:

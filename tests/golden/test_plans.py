@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from aforesaid.planning.values import NativeContext, Plan
 
 SUMMARY = message("summary", 50, "sum")
-# Window 1,000 without a reserve: target 700, soft limit 800, hard limit 900. An eighth of the target, 87, stays free
-# for supplements where turns are left out.
+# Window 1,000 without a reserve: target 700, soft limit 800, hard limit 900. A third of the target, 233, stays free
+# for supplements where turns are left out: the window is small.
 
 
 def lines(plan: Plan) -> list[str]:
@@ -56,12 +56,12 @@ def test_below_the_soft_limit_all_goes_out_and_evidence_stands_before_the_reques
 
 
 def test_above_the_soft_limit_recent_turns_stay_then_evidence_then_summaries() -> None:
-    # 820 in all. Room for the tail: 700 - 20 - 87 = 593, so 250 + 200 stay and 300 does not.
-    plan = plan_context(long_talk(300, 200, 250), call(1000), retrieve=lambda _: found(100, 200, 30))
+    # 820 in all. Room for the tail: 700 - 20 - 233 = 447, so 250 + 180 stay and 320 does not.
+    plan = plan_context(long_talk(320, 180, 250), call(1000), retrieve=lambda _: found(170, 90, 30))
     assert plan.reason == "over-soft-limit"
-    # 20 + 450 = 470; evidence 100 and 30 (200 does not fit 700); the summary of 50 fits exactly into what is left.
+    # 20 + 430 = 450; evidence 170 and 30 (90 does not fit 700); the summary of 50 fits exactly into what is left.
     assert lines(plan) == ["sum", "q2", "a2", "q3", "a3", "h2", "h0", "now"]
-    assert plan.tokens == 650
+    assert plan.tokens == 700
     assert fates(plan)["-h1"] == "s1 no-room"
     assert fates(plan)["-q1"] == "g1 outside-recent-tail"
     assert fates(plan)["+q2"] == "g2 recent-tail"
@@ -69,7 +69,7 @@ def test_above_the_soft_limit_recent_turns_stay_then_evidence_then_summaries() -
 
 
 def test_evidence_comes_before_summaries() -> None:
-    plan = plan_context(long_talk(300, 200, 250), call(1000), retrieve=lambda _: found(200))
+    plan = plan_context(long_talk(320, 180, 250), call(1000), retrieve=lambda _: found(201))
     assert lines(plan) == ["q2", "a2", "q3", "a3", "h0", "now"]
     assert fates(plan)["-sum"] == "g0 no-room"
 
@@ -92,6 +92,19 @@ def test_a_turn_that_only_comes_too_late_ends_the_tail() -> None:
     plan = plan_context(long_talk(300, 100, 150, 100, 200), call(1000, recent_tail_tokens=400))
     assert lines(plan) == ["sum", "q4", "a4", "q5", "a5", "now"]
     assert fates(plan)["-q3"] == fates(plan)["-q2"].replace("g2", "g3") == "g3 outside-recent-tail"
+
+
+def test_the_tail_begins_where_it_began_before_until_a_step_is_full() -> None:
+    """Turns of 10, 447 for the tail, steps of 87: the beginning moves by nine turns once, and not by one each time."""
+    starts = []
+    for turns in range(90, 110):
+        plan = plan_context(long_talk(*[10] * turns), call(1000))
+        kept = [int(id_[1:]) for id_ in lines(plan) if id_.startswith("q")]
+        assert kept == list(range(kept[0], turns + 1))
+        starts.append(kept[0])
+    # 700 - 20 - 233 leaves room for 44 turns. 46 turns are left out of 90: 460 tokens, and the next step is at 522.
+    assert starts[:7] == [53] * 7
+    assert sorted(set(starts)) == [53, 61, 70]
 
 
 def test_what_belongs_to_the_request_stays_whatever_it_costs_up_to_the_hard_limit() -> None:
@@ -144,6 +157,10 @@ def test_supplements_have_their_share_even_where_the_target_is_passed_but_not_th
     plan = plan_context(long_talk(340, 340), call(1000), retrieve=lambda _: found(60, 45))
     assert plan.tokens == 795
     assert lines(plan)[-2:] == ["h1", "now"]
-    # 620 + 87 of the share: a little above the target.
-    plan = plan_context(long_talk(275, 275), call(1000), retrieve=lambda _: found(90, 87))
-    assert plan.tokens == 707
+    # 500 + 233 of the share: a little above the target.
+    plan = plan_context(long_talk(215, 215), call(1000), retrieve=lambda _: found(234, 233))
+    assert plan.tokens == 733
+    # An eighth where that is more than 2,000 tokens: 35,000 of a target of 280,000.
+    roomy = call(400_000, max_retrieved_tokens=100_000)
+    large = plan_context(long_talk(270_000), roomy, retrieve=lambda _: found(35_001, 35_000))
+    assert large.tokens == 270_070 + 35_000

@@ -200,7 +200,7 @@ def test_a_vanished_file_is_planned_from_the_stored_texts(engine: Engine, tmp_pa
     plan = engine.plan(session=file, context_window=10_000)
     assert [message.entry_id for message in plan.messages] == ["cccccccc", "e0000000", "f0000000"]
     assert plan.messages[-1].content == ASK
-    assert plan.status == "planned"
+    assert (plan.status, plan.warnings) == ("planned", ("source-missing",))
 
 
 def test_a_read_only_store_with_another_file_is_planned_from_the_stored_texts(
@@ -215,7 +215,7 @@ def test_a_read_only_store_with_another_file_is_planned_from_the_stored_texts(
         plan = engine.plan(session=file, context_window=10_000)
     assert plan.messages[0].content == "a summary"
     assert plan.retrieval is not None
-    assert plan.retrieval.diagnostics.coverage.reasons == ("stale",)
+    assert plan.retrieval.diagnostics.coverage.reasons == plan.warnings == ("stale",)
 
 
 def test_what_a_host_adds_is_judged_for_the_provider_of_the_model(tmp_path: Path) -> None:

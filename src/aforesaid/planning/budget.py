@@ -22,8 +22,14 @@ MOST_RESERVED = 16_384
 RESERVED_PART = 10
 """Where a host does not say how long an answer may be, a tenth of the window is kept free for it, at most so much."""
 SUPPLEMENTS_PART = 8
-"""An eighth of the target is kept free for supplements where turns are left out: else the turns that remain would take
-all of it, and what was left out could not come back."""
+SUPPLEMENTS_TOKENS = 2000
+SUPPLEMENTS_MOST_PART = 3
+"""An eighth of the target is kept free for supplements where turns are left out, and in small windows 2,000 tokens or a
+third: else the turns that remain would take all of it, and what was left out could not come back."""
+
+STEPS_PART = 8
+"""The tail begins where it began before until so much of the target has been said since: a beginning that moves with
+every request would leave the provider's prompt cache nothing to keep."""
 
 ORDER: tuple[SupplementKind, ...] = ("retrieval", "view", "project")
 """In which order supplements get their room."""
@@ -87,7 +93,8 @@ def fit_native(groups: Sequence[Group], request: int, overhead: int, limits: Lim
     # A group that reaches behind the request belongs to it: a call before a steering message, its result after it.
     current = [group.members[-1] >= request for group in groups]
     native = overhead + sum(group.tokens for group in groups)
-    reserved = min(limits.target // SUPPLEMENTS_PART, options.max_retrieved_tokens + options.max_project_tokens)
+    share = max(limits.target // SUPPLEMENTS_PART, min(SUPPLEMENTS_TOKENS, limits.target // SUPPLEMENTS_MOST_PART))
+    reserved = min(share, options.max_retrieved_tokens + options.max_project_tokens)
     if native <= limits.soft:
         return Native(
             whole=True,
@@ -103,6 +110,7 @@ def fit_native(groups: Sequence[Group], request: int, overhead: int, limits: Lim
     earlier = [place for place, group in enumerate(groups) if not current[place] and group.kind != "summary"]
     room = max(0, min(options.recent_tail_tokens, limits.target - base - reserved))
     _keep_tail(groups, earlier[::-1], reasons, room, limits.target - base)
+    _steady_tail(groups, earlier, reasons, limits.target // STEPS_PART)
     kept = tuple(reason in {CURRENT, TAIL, PREDECESSOR} for reason in reasons)
     return Native(
         whole=False,
@@ -143,6 +151,35 @@ def _keep_tail(groups: Sequence[Group], backwards: Sequence[int], reasons: list[
         else:
             return
         first = first and group.kind == "orphan"
+
+
+def _steady_tail(groups: Sequence[Group], earlier: Sequence[int], reasons: list[str], step: int) -> None:
+    """Lets the tail begin later, so that its beginning moves in steps while the conversation grows.
+
+    It begins with the last of its turns before which no more tokens stand than the next multiple of `step`, so it gives
+    up no more than a step.
+
+    Args:
+        groups: all of them.
+        earlier: places of the earlier turns, in order.
+        reasons: of all groups; changed here.
+        step: tokens; 0 for none.
+    """
+    first = next((at for at, place in enumerate(earlier) if reasons[place] == TAIL), 0)
+    if not first or not step:
+        return  # nothing was left out before it
+    before = sum(groups[place].tokens for place in earlier[:first])
+    goal = -(-before // step) * step
+    start = first
+    for at in range(first, len(earlier)):
+        if before > goal:
+            break
+        if reasons[earlier[at]] == TAIL:
+            start = at
+        before += groups[earlier[at]].tokens
+    for place in earlier[first:start]:
+        if reasons[place] == TAIL:
+            reasons[place] = OUTSIDE
 
 
 def fit_supplements(

@@ -183,15 +183,15 @@ def test_evidence_is_a_user_message_with_the_exact_text() -> None:
 
 def test_planning_is_linear() -> None:
     """Ten times the messages take about ten times the time; a square would take a hundred times."""
-    from time import perf_counter
+    from time import process_time
 
     def measure(turns: int) -> float:
         context = NativeContext(messages=tuple(part for number in range(turns) for part in steps(number)))
         best = 1e9
-        for _ in range(3):
-            started = perf_counter()
+        for _ in range(5):
+            started = process_time()
             plan = plan_context(context, call(turns * 60), retrieve=lambda _: found(*[50] * 12))
-            best = min(best, perf_counter() - started)
+            best = min(best, process_time() - started)
             assert plan.reason == "over-soft-limit"
         return best
 
@@ -203,4 +203,4 @@ def test_planning_is_linear() -> None:
         )
 
     small, large = measure(250), measure(2500)
-    assert large < small * 30
+    assert large < small * 40
