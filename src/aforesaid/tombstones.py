@@ -215,7 +215,6 @@ class Tombstones:
             for place, token in enumerate(listed)
             if token in hot
             for length in hot[token]
-            if place + length <= len(listed)
         }
         return any(self.marker.gram(run) in self._grams for run in runs)
 

@@ -78,7 +78,7 @@ def erased(file: str, entries: int, *, whole: bool = False) -> Erased:
 def test_a_forgotten_entry_keeps_its_place_and_nothing_else(store: StorePort) -> None:
     rows = chain("alpha one", "beta two", "gamma three")
     rows[1] = replace(rows[1], tools=("bash",), calls=("c1",), files=("beta.py",), request=True, timestamp=NOW)
-    put(store, A, rows)
+    generation = put(store, A, rows).generation
     before = stored(store, A)
     assert go(store, Selector(sessions=store.sessions(), entries=("e2",))) == (erased(A, 1),)
     first, second, third = stored(store, A)
@@ -92,6 +92,7 @@ def test_a_forgotten_entry_keeps_its_place_and_nothing_else(store: StorePort) ->
     assert not first.forgotten
     session = store.by_file(A)
     assert session is not None
+    assert session.generation == generation + 1, "what others remember of it does not hold any more"
     with store.read(session.key) as snapshot:
         assert [(run.first, run.last) for run in snapshot.tree().runs] == [(1, 3)]
         assert snapshot.find_terms(["beta", "two"], EVERYTHING, 10) == ()

@@ -199,6 +199,24 @@ def test_what_was_struck_says_nothing_and_stays_where_it_was(tree: tuple[Entry, 
         assert (left.source.line, left.source.offset) == (found.source.line, found.source.offset)
 
 
+@pytest.mark.parametrize(
+    ("text", "other", "expected"),
+    [
+        ("walnut", "the WALNUTS", True),
+        ("wal  nut", "wal\nnut", True),
+        ("wal nut", "walnut", False),
+        ("wal nut", "nut wal", False),
+        ("perché", "perche", True),
+        ("walnut", "", False),
+        ("->", "a -> b", True),
+        ("->", "a - > b", False),
+        ("a\u00adb", "ab", True),
+    ],
+)
+def test_a_text_is_contained_in_any_case_and_with_any_blanks(text: str, other: str, expected: bool) -> None:
+    assert Contained(text).found_in(other) is expected
+
+
 @given(before=any_text, text=any_text, after=any_text)
 def test_a_text_is_contained_in_every_text_around_it(before: str, text: str, after: str) -> None:
     if normalise(text):

@@ -109,6 +109,17 @@ def test_a_session_without_forgotten_words_is_not_rewritten(store: SqliteStore, 
     assert path.read_bytes() == before
 
 
+def test_every_row_is_looked_at(store: SqliteStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(erasure, "_ROWS", 1)
+    put(store, A, "alpha", "beta", "gamma")
+    bury(store, "alpha", "gamma")
+    ((done,), _) = store.forgetting.erase()
+    assert done.entries == 2
+    bury(store, files=(A,))
+    ((done,), _) = store.forgetting.erase()
+    assert (done.whole, done.entries) == (True, 1)
+
+
 def test_a_file_to_which_nothing_was_ever_committed_is_removed(store: SqliteStore, folder: Path) -> None:
     with store.write(A) as writer:
         writer.append(chain("alpha"))

@@ -74,6 +74,19 @@ def test_an_entry_that_a_mark_covers_must_not_say_anything(folder: Path) -> None
     assert found(folder, tombstones=tombstones) == {(NAME, "entry"): 1}
 
 
+def test_every_row_is_looked_at(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(inspection, "_ROWS", 1)
+    for text in ("alpha", "beta", "a name"):
+        assert found(folder, text)[NAME, "entry"] == 1
+
+
+@pytest.mark.parametrize("sample", ["eight by", "nine bytes", "x" * 200, LONG])
+def test_entries_of_any_length_are_looked_for_as_bytes(folder: Path, sample: str) -> None:
+    (folder / "a.log").write_text(f"before {sample} after")
+    assert found(folder, None, sample)["a.log", "bytes"] >= 1
+    assert found(folder, None, sample[:7]) == {}
+
+
 def test_paths_and_names_of_a_session_are_found(folder: Path) -> None:
     assert (NAME, "session") in found(folder, "a.jsonl")
     assert ("catalogue.db", "session.record") in found(folder, "/sessions/a")
