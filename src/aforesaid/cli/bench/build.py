@@ -17,12 +17,14 @@ from aforesaid.cli.bench.rows import Attempt, Target, clock, judge, steady, unme
 from aforesaid.cli.bench.setting import Worker, discard, index, tail_texts
 from aforesaid.errors import OperationError
 from aforesaid.indexing import sync
+from aforesaid.privacy.secrets import redact
 from aforesaid.storage.sqlite import open_store
 from aforesaid.transcripts import READERS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
+    from aforesaid.cli.bench.floors import Text
     from aforesaid.cli.bench.rows import Row
     from aforesaid.cli.bench.setting import Prepared
     from aforesaid.ports import StorePort
@@ -94,6 +96,7 @@ def _build(prepared: Prepared, rounds: int) -> Attempt:
     store, bare = prepared.path("build"), prepared.path("build.db")
     figures: list[float] = []
     floors: list[float] = []
+    redacted: list[float] = []
 
     def fill() -> None:
         parse(file)
@@ -106,11 +109,14 @@ def _build(prepared: Prepared, rounds: int) -> Attempt:
             discard(store)
             discard(bare)
             floors.append(clock(fill))
-            figures.append(clock(partial(index, store, file)))
+            figures.append(clock(partial(index, store, file, redacting=False)))
+            discard(store)
+            redacted.append(clock(partial(index, store, file)))
     discard(store)
     discard(bare)
     figure = median(figures)
-    return Attempt(figure, median(floors), f"{prepared.transcript.entries / figure * 1000:,.0f} entries a second")
+    speed = f"{prepared.transcript.entries / figure * 1000:,.0f} entries a second"
+    return Attempt(figure, median(floors), f"{speed}; redaction {median(redacted) - figure:+,.0f} ms")
 
 
 def _tail(prepared: Prepared, rounds: int) -> Row:
@@ -124,6 +130,8 @@ def _tail(prepared: Prepared, rounds: int) -> Row:
     def append() -> Attempt:
         figures: list[float] = []
         floors: list[float] = []
+        redacted: list[float] = []
+        count = 0
         with steady():
             for number in islice(added, rounds * _TAILS_A_ROUND):
                 lines = prepared.corpus.tail(prepared.transcript, number, _TAIL_ENTRIES)
@@ -132,13 +140,15 @@ def _tail(prepared: Prepared, rounds: int) -> Row:
                     target.write(lines)
                 commits.clear()
                 figures.append(clock(partial(_synchronise, store, file)))
-                floors.append(clock(partial(reference.fill, texts, max(1, len(commits)))))
-        return Attempt(median(figures), median(floors), f"{len(commits)} commits each")
+                count = max(1, len(commits))
+                floors.append(clock(partial(reference.fill, texts, count)))
+                redacted.append(clock(partial(_redact, texts)))
+        return Attempt(median(figures), median(floors), f"{count} commits each; redaction {median(redacted):+.2f} ms")
 
     with _counting_commits() as commits:
         store = open_store(os.path.join(folder, "store"))
         try:
-            sync(store, READERS[0], file)
+            sync(store, READERS[0], file, redacting=False)
             return judge(_TAIL, append)
         finally:
             store.close()
@@ -146,9 +156,14 @@ def _tail(prepared: Prepared, rounds: int) -> Row:
 
 
 def _synchronise(store: StorePort, file: str) -> None:
-    report = sync(store, READERS[0], file)
+    report = sync(store, READERS[0], file, redacting=False)
     if report.added != _TAIL_ENTRIES:
         raise OperationError(f"a sync added {report.added} entries of {_TAIL_ENTRIES}", "report this as a fault")
+
+
+def _redact(texts: Sequence[Text]) -> None:
+    for text in texts:
+        redact(text.text)
 
 
 @contextmanager

@@ -15,6 +15,7 @@ from io import BytesIO
 from typing import TYPE_CHECKING, Final, Self
 
 import msgspec
+from msgspec.structs import replace
 
 from aforesaid.cli.bench.corpus import Corpus, Transcript, plan
 from aforesaid.cli.bench.floors import Reference, Text
@@ -127,13 +128,30 @@ def default_config() -> Config:
     return Config(settings=tuple(Setting(key=option.key, value=option.default, source="default") for option in OPTIONS))
 
 
-def index(store: str, file: str) -> None:
+def without_redaction(config: Config) -> Config:
+    """The same, but that secrets stay in what is stored."""
+    settings = tuple(
+        replace(setting, value=False) if setting.key == "privacy.redactIndex" else setting
+        for setting in config.settings
+    )
+    return Config(settings=settings)
+
+
+def index(store: str, file: str, *, redacting: bool = True) -> None:
     """Builds a store of one transcript.
+
+    Args:
+        store: its folder.
+        file: the transcript.
+        redacting: whether secrets are replaced on the way, as they are by default.
 
     Raises:
         OperationError: it could not be indexed.
     """
-    with Engine.open(store, default_config()) as engine:
+    config = default_config()
+    if not redacting:
+        config = without_redaction(config)
+    with Engine.open(store, config) as engine:
         (report,) = engine.index(file).sessions
     if report.error is not None:
         raise OperationError(report.error, "report this as a fault of aforesaid")
