@@ -348,6 +348,10 @@ class StorePort(Protocol):
         """The session of this absolute path, or None. Reads the session's own record, which is never behind."""
         ...
 
+    def recent(self, file: str) -> Session | None:
+        """What this process last saw of the session of this absolute path, without looking; may be behind, or None."""
+        ...
+
     def by_id(self, session_id: str) -> tuple[Session, ...]:
         """The sessions whose header carries this id, in file order."""
         ...

@@ -118,6 +118,13 @@ def test_whatever_a_session_says_of_itself_comes_back(store: StorePort) -> None:
     assert store.by_id("\udfff") == (saved,)
 
 
+def test_what_was_seen_last_is_known_without_looking(store: StorePort) -> None:
+    assert store.recent(FILE) is None
+    saved = put(store, chain("one"))
+    assert store.recent(FILE) == saved
+    assert store.by_file(FILE) == store.recent(FILE) == saved
+
+
 def test_a_writer_tells_the_lines_of_entries_from_before_and_from_its_own_transaction(store: StorePort) -> None:
     first, second = chain("one", "two")
     put(store, [first])

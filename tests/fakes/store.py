@@ -97,6 +97,9 @@ class FakeStore:
         data = self._sessions.get(f"key:{file}")
         return data.session if data else None
 
+    def recent(self, file: str) -> Session | None:
+        return self.by_file(file)
+
     def by_id(self, session_id: str) -> tuple[Session, ...]:
         found = (data.session for data in self._sessions.values() if data.session.header.session_id == session_id)
         return tuple(sorted(found, key=lambda session: session.file))

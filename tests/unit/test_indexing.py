@@ -266,6 +266,32 @@ def test_a_thorough_sync_notices_an_edit_of_the_same_length_in_a_file_that_also_
         assert snapshot.count_terms(["wort00199"], ((1, 402),)) == 1
 
 
+def test_a_file_that_another_process_has_read_already_is_unchanged(file: Path, tmp_path: Path) -> None:
+    ours, theirs = open_store(str(tmp_path / "store")), open_store(str(tmp_path / "store"))
+    write(file, *LINES)
+    run(ours, file)
+    append(file, "d\tc\tfour")
+    assert run(theirs, file).status == "updated"
+    report = run(ours, file)
+    assert (report.status, report.added) == ("unchanged", 0)
+    assert report.session is not None
+    assert report.session.entries == 4
+    ours.close()
+    theirs.close()
+
+
+def test_an_unchanged_file_takes_no_write_lock(file: Path, tmp_path: Path) -> None:
+    store, other = open_store(str(tmp_path / "store"), busy_timeout_ms=0), open_store(str(tmp_path / "store"))
+    write(file, *LINES)
+    run(store, file)
+    append(file, "d\tc\tfour")
+    run(store, file)
+    with other.write(str(file)):
+        assert run(store, file).status == "unchanged"
+    store.close()
+    other.close()
+
+
 def test_a_thorough_sync_of_a_file_that_only_grew_reads_only_what_is_new(store: StorePort, file: Path) -> None:
     write(file, *long_lines())
     run(store, file)

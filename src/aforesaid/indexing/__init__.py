@@ -180,6 +180,9 @@ class _Judged(NamedTuple):
 def _update(task: _Task) -> SyncReport:
     """Looks whether there is anything to do before it takes the write lock."""
     judged: _Judged | None = None
+    recent = task.store.recent(task.file)
+    if recent is not None and recent.checkpoint.size != os.fstat(task.source.fileno()).st_size:
+        return _write(task, None, rebuild=False)  # it has changed, whoever has read it since
     known = task.store.by_file(task.file)
     if known is not None:
         judged = _Judged(known, task.compare(known))

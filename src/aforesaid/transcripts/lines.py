@@ -18,6 +18,8 @@ HEAD: Final = 65_536
 """Bytes of a line beyond the limit that are kept, to save its id."""
 BLOCK: Final = 256 * 1024
 """Bytes that are read at a time."""
+_FIRST: Final = 16 * 1024
+"""Bytes that are read first: what a host has just appended is seldom more, and small buffers come at once."""
 
 
 class Line(NamedTuple):
@@ -56,8 +58,9 @@ def split(
     """
     source.seek(offset)
     begun = _Begun(longest)
-    while piece := source.read(block):
-        start = 0
+    size = min(_FIRST, block)
+    while piece := source.read(size):
+        start, size = 0, block
         while (end := piece.find(b"\n", start)) >= 0:
             if begun.length:
                 begun.add(piece[start:end])

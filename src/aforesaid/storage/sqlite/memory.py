@@ -89,6 +89,10 @@ class MemoryStore:
         """The session of this name, or None."""
         return self.by_key(key_of(file))
 
+    def recent(self, file: str) -> Session | None:
+        """What was last seen of the session; here that is what there is."""
+        return self.by_file(file)
+
     def by_id(self, session_id: str) -> tuple[Session, ...]:
         """The sessions whose header carries this id, in file order."""
         return self._listed(lambda session: session.header.session_id == session_id)

@@ -152,6 +152,11 @@ class Shard:
             self._record, self._session = (record, projection), session
         return self._session
 
+    @property
+    def session(self) -> Session | None:
+        """The session as it was last loaded or committed here; other processes may have written since."""
+        return self._session
+
     def id_blocks(self, generation: int) -> Blocks:
         """Where the ids of the session stand, as the current transaction sees it.
 
@@ -165,9 +170,10 @@ class Shard:
             self._blocks = (generation, id_blocks.load(self.database.connection))
         return self._blocks[1]
 
-    def keep(self, generation: int, blocks: Blocks) -> None:
-        """Remembers what a transaction that was just committed has made of the blocks."""
-        self._blocks = (generation, blocks)
+    def keep(self, session: Session, record: bytes, blocks: Blocks) -> None:
+        """Remembers what a transaction that was just committed has written."""
+        self._record, self._session = (record, migrations.PROJECTION), session
+        self._blocks = (session.generation, blocks)
 
     def facts(self, generation: int) -> Facts:
         """What weighing needs of all rows; remembered while the session stays."""

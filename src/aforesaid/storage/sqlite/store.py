@@ -148,6 +148,11 @@ class SqliteStore:
         """The session of this absolute path, or None."""
         return self._session(key_of(file))
 
+    def recent(self, file: str) -> Session | None:
+        """What this process last saw of the session, if its file is still open."""
+        key = key_of(file)
+        return next((shard.session for shard in reversed(self._idle) if shard.key == key), None)
+
     def by_id(self, session_id: str) -> tuple[Session, ...]:
         """The sessions whose header carries this id, in file order."""
         found = self._listed(self._catalogue.by_id(session_id), lambda session: session.header.session_id == session_id)

@@ -189,10 +189,11 @@ class ShardWriter:
                 generation=(before.generation if before else 0) + changed,
             )
             self._settle_ids()
-            self._connection.execute(_SAVE, (pack(done), self._tail, migrations.PROJECTION))
+            record = pack(done)
+            self._connection.execute(_SAVE, (record, self._tail, migrations.PROJECTION))
             self._connection.execute("COMMIT")
         self.committed = True
-        self._shard.keep(done.generation, self._blocks)
+        self._shard.keep(done, record, self._blocks)
         if before is not None and not self._cleared:
             self._shard.recent.carry(before.generation, done.generation)
         self._shard.spent = self._added >= SPENDING
