@@ -7,6 +7,7 @@ from argparse import ArgumentParser
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from tests import pi
 from tests.conftest import ROOT
 
 from aforesaid.cli import bench
@@ -134,12 +135,31 @@ def test_a_failure_does_not_pass_for_a_fast_answer(tmp_path: Path) -> None:
 
 def test_a_sync_that_misses_entries_is_no_measurement(tmp_path: Path) -> None:
     prepared = setting.prepare(100, str(tmp_path))
+    plain = prepared.path("plain")
+    setting.index(plain, prepared.transcript.file, redacting=False)
     with build._counting_commits() as commits:
-        store = open_store(prepared.single)
+        store = open_store(plain)
         with pytest.raises(OperationError, match="added 0 entries"):
             build._synchronise(store, prepared.transcript.file)
         store.close()
     assert commits == []
+
+
+def test_a_store_can_be_built_with_and_without_redaction(tmp_path: Path) -> None:
+    file = tmp_path / "s.jsonl"
+    rows = pi.conversation(
+        ["the password is `hunter2-Xk9`: GITHUB_TOKEN=ghp_0123456789abcdefghijABCDEFGHIJ012345", "ok"]
+    )
+    pi.write(file, [pi.header(), *rows])
+    for redacting in (True, False):
+        folder = str(tmp_path / f"store-{redacting}")
+        setting.index(folder, str(file), redacting=redacting)
+        store = open_store(folder)
+        (known,) = store.sessions()
+        with store.read(known.key) as snapshot:
+            (entry,) = snapshot.entries((1,))
+        assert ("ghp_0123456789" in entry.text) is not redacting
+        store.close()
 
 
 def test_real_transcripts_are_measured_host_by_host(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
