@@ -314,7 +314,7 @@ def test_config_invalid(desk: Desk, transcript: Path, setting: str) -> None:
 
 
 def test_bad_argument(desk: Desk) -> None:
-    for given in (["retrieve"], ["nothing"], [], ["index"], ["index", "--host", "codex", desk.folder]):
+    for given in (["retrieve"], ["nothing"], [], ["index"], ["index", "--host", "zed", desk.folder]):
         assert desk.refused(*given) == ("bad-argument", 2)
 
 
