@@ -31,6 +31,7 @@ from aforesaid.errors import (
     SessionNotFound,
     SourceUnreadable,
     StoreCorrupt,
+    StoreError,
     StoreReadOnly,
     TextSearchFailed,
     UsageError,
@@ -46,7 +47,7 @@ if TYPE_CHECKING:
 
     from aforesaid.config.privacy import Bench
     from aforesaid.contexts import Contexts
-    from aforesaid.inquiry import Expansion, Match, Mode, RecallPage, Scope
+    from aforesaid.inquiry import Expansion, Match, Mode, Question, RecallPage, Scope
     from aforesaid.model import (
         ForgetReport,
         Kind,
@@ -79,6 +80,10 @@ if TYPE_CHECKING:
 _HEAD = 65_536
 """Bytes of a file that tell which host wrote it."""
 _SEARCH_FAILURES = frozenset({ExactSearchFailed.code, TextSearchFailed.code})
+FEW = 8
+"""Sessions that are all opened rather than asked the index of words about."""
+LEARNING = 1.0
+"""Seconds that a search of many sessions may spend on bringing the index of words up to date."""
 STALE = "stale"
 """The store could not be brought up to date; what it holds was searched."""
 SOURCE_MISSING = "source-missing"
@@ -190,7 +195,14 @@ class Engine:
         from aforesaid.indexing import sync_all  # late: retrieval of an unchanged session needs none of it
 
         found = list(discover(paths, host, lenient=lenient))
-        return sync_all(self._store, found, rebuild=rebuild, redacting=self._redacting, progress=progress)
+        report = sync_all(self._store, found, rebuild=rebuild, redacting=self._redacting, progress=progress)
+        synced = [synced.session for synced in report.sessions if synced.session is not None]
+        if len(synced) > FEW:
+            try:
+                self._store.learn_words(synced)
+            except StoreError:
+                return report  # a search of many sessions will try it again, and open more of them until then
+        return report
 
     def retrieve(
         self,
@@ -583,7 +595,7 @@ class Engine:
             query, mode=mode, match=match, scope=scope, roles=roles, types=types, tool=tool, file=file,
             after=after, before=before, summaries=summaries, withheld=not caller.model,
         )  # fmt: skip
-        selection = self._select(question.scope, session, folders, caller)
+        selection = self._select(question, session, folders, caller)
         most = self.config.integer("historyTools.maxResults") if limit is None else limit
         options = RecallOptions(
             limit=most, issuer=self._issuer(caller), redacting=self.config.boolean("privacy.redactSecrets")
@@ -599,13 +611,14 @@ class Engine:
             page = shorten_page(page, paths)
         return page
 
-    def _select(self, scope: Scope, reference: Path | None, folders: Sequence[Path], caller: Caller) -> Selection:
-        """The sessions of a scope.
+    def _select(self, question: Question, reference: Path | None, folders: Sequence[Path], caller: Caller) -> Selection:
+        """The sessions of a question's scope that may hold what it looks for.
 
         Raises:
             ScopeNotAllowed: the caller may not search there.
         """
-        from aforesaid.recall.scopes import Selection, arrange, select  # late: see `recall`
+        scope = question.scope
+        from aforesaid.recall.scopes import Selection, arrange, flaws_of, select  # late: see `recall`
         from aforesaid.recall.survey import survey
 
         if scope == "host-wide" and caller.model:
@@ -626,20 +639,36 @@ class Engine:
                 own, reasons = self._refresh(os.fspath(reference))
         sessions, missing = select(self._store, own, scope)
         if own is not None and len(sessions) == 1 and scope in {"current-branch", "current-session"}:
-            return Selection(own=own, batches=((own,),), stale=int(STALE in reasons), reasons=reasons)
+            flaws = flaws_of(sessions)
+            return Selection(own=own, batches=((own,),), stale=int(STALE in reasons), reasons=(*flaws, *reasons))
         wide = scope in {"project", "host-wide"}
         if wide:
-            known = [known.file for known in self._store.sessions()]
+            every = sessions if scope == "host-wide" else self._store.sessions()
+            known = [known.file for known in every]
             seen = survey(sessions, known, [os.fspath(folder) for folder in folders], _is_transcript)
         else:
             seen = survey(sessions[1:], (), (), None)
+        picked = self._pick(sessions, question, own)
         return Selection(
             own=own,
-            batches=arrange(self._store, own, sessions),
+            batches=arrange(self._store, own, picked),
+            known=len(sessions),
             eligible=len(sessions) + seen.unknown + len(missing),
             stale=seen.stale + (STALE in reasons),
-            reasons=tuple(dict.fromkeys((*reasons, *missing, *seen.reasons))),
+            reasons=tuple(dict.fromkeys((*reasons, *missing, *seen.reasons, *flaws_of(sessions)))),
         )
+
+    def _pick(self, sessions: Sequence[Session], question: Question, own: Session | None) -> Sequence[Session]:
+        """Those of the sessions whose words allow for what is looked for, and the own one."""
+        from aforesaid.clues import find_clues  # late: see `recall`
+        from aforesaid.patterns import read_pattern
+
+        alternatives = find_clues(read_pattern(question.text, question.mode, question.match))
+        if len(sessions) <= FEW or () in alternatives:
+            return sessions
+        self._store.learn_words(sessions, LEARNING)
+        keys = self._store.may_hold(sessions, alternatives)
+        return [one for one in sessions if one.key in keys or (own is not None and one.key == own.key)]
 
     def expand(
         self,

@@ -92,6 +92,22 @@ class Outline(Struct, frozen=True, kw_only=True, gc=False):
     digest: bytes
 
 
+class Clue(Struct, frozen=True, kw_only=True):
+    """A word that stands in the index form of a text.
+
+    Attributes:
+        kind: whether the word is the token, begins with it, ends with it, or holds it.
+        token: folded.
+    """
+
+    kind: Literal["is", "begins", "ends", "holds"]
+    token: str
+
+
+Alternatives = tuple[tuple[Clue, ...], ...]
+"""What may be looked for: one of the inner ones, of each of them every clue. An empty one says nothing."""
+
+
 class Found(Struct, frozen=True, kw_only=True):
     """One hit of an explicit search.
 

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
     from contextlib import AbstractContextManager
 
-    from aforesaid.inquiry import Filter, Outline
+    from aforesaid.inquiry import Alternatives, Filter, Outline
     from aforesaid.model import (
         Checkpoint,
         Entry,
@@ -334,6 +334,17 @@ class StorePort(Protocol):
 
     def withheld(self) -> tuple[Tally, ...]:
         """The counts of what the privacy policy withheld, by reason and class in their order."""
+        ...
+
+    def learn_words(self, sessions: Sequence[Session], seconds: float | None = None) -> int:
+        """Prepares `may_hold` for sessions that have changed, as far as the time allows; how many it was."""
+        ...
+
+    def may_hold(self, sessions: Sequence[Session], alternatives: Alternatives) -> frozenset[str]:
+        """The keys of those sessions that may hold a text with one of the alternatives.
+
+        A session is left out only if none of its texts does. Summaries and withheld entries count as texts.
+        """
         ...
 
     def secret(self) -> bytes:

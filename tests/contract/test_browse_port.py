@@ -2,18 +2,27 @@
 
 from __future__ import annotations
 
+import shutil
+import tempfile
 from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.contract.test_store_port import EVERYTHING, both, put, store
-from tests.fakes.entries import chain, entry, spans_within, trees
+from tests.fakes.entries import chain, described, entry, spans_within, trees
+from tests.fakes.store import FakeStore
 
+from aforesaid.clues import find_clues
 from aforesaid.inquiry import KINDS, ROLES, Filter
+from aforesaid.patterns import read_pattern
+from aforesaid.storage.sqlite import open_store
 
 if TYPE_CHECKING:
-    from aforesaid.model import Entry
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from aforesaid.model import Entry, Session
     from aforesaid.ports import StorePort
 
 __all__ = ["store"]
@@ -95,3 +104,108 @@ def test_a_session_is_found_by_its_key(store: StorePort) -> None:
     assert store.by_key(saved.key) == saved
     for key in ("0" * 32, "", "../catalogue", "x" * 32):
         assert store.by_key(key) is None
+
+
+@settings(max_examples=80)
+@given(st.data(), st.lists(trees(), min_size=1, max_size=3))
+def test_no_session_that_holds_a_needle_is_left_out(data: st.DataObject, sessions: list[tuple[Entry, ...]]) -> None:
+    texts = sorted({item.text for entries in sessions for item in entries if item.text.strip()})
+    needles = [""]
+    if texts:
+        text = data.draw(st.sampled_from(texts))
+        start = data.draw(st.integers(0, len(text) - 1))
+        needles.append(text[start : data.draw(st.integers(start + 1, len(text)))])
+    needles.append(data.draw(st.sampled_from(["alpha", "lph", "a_ray", "rsePo", "据", "据库", "->", "nowhere"])))
+    folder = tempfile.mkdtemp()
+    real, fake = open_store(folder), FakeStore()
+    try:
+        for opened in (real, fake):
+            saved = [put(opened, entries, f"/s/{number}.jsonl") for number, entries in enumerate(sessions)]
+            # Some are known as they are, some as they were, some not at all.
+            opened.learn_words(saved[: data.draw(st.integers(0, len(saved)))])
+            if data.draw(st.booleans()):
+                entries = (*sessions[0], entry("added", None, "alpha is added"))
+                saved[0] = put_anew(opened, entries, "/s/0.jsonl")
+                sessions[0] = entries
+            for needle in needles:
+                found = opened.may_hold(saved, find_clues(read_pattern(needle, "phrase", "all")))
+                holding = {
+                    session.key
+                    for session, entries in zip(saved, sessions, strict=True)
+                    if any(needle in item.text for item in entries)
+                }
+                assert holding <= found
+    finally:
+        real.close()
+        shutil.rmtree(folder)
+
+
+def put_anew(store: StorePort, entries: Sequence[Entry], file: str) -> Session:
+    with store.write(file) as writer:
+        writer.clear()
+        writer.append(entries)
+        return writer.commit(described(file))
+
+
+def test_sessions_are_picked_by_their_words(tmp_path: Path) -> None:
+    store = open_store(str(tmp_path))
+    texts = ("the walnut table", "PG_PORT_5433x", "数据库的端口", "perché no", "walnuts")
+    saved = [put(store, chain(text), f"/s/{number}.jsonl") for number, text in enumerate(texts)]
+    summed = [
+        entry("a", None, "x"),
+        entry("b", "a", "hidden walnut", kind="compaction", role="summary", automatic=False),
+    ]
+    saved.append(put(store, summed, "/s/5.jsonl"))
+    saved.append(put(store, chain("w" * 40_000), "/s/6.jsonl"))
+
+    def picked(query: str, match: str = "all", mode: str = "literal") -> set[int]:
+        found = store.may_hold(saved, find_clues(read_pattern(query, mode, match)))  # type: ignore[arg-type]
+        return {number for number, session in enumerate(saved) if session.key in found}
+
+    everything = set(range(7))
+    assert picked("walnut") == everything, "nothing is known yet"
+    assert store.learn_words(saved) == 7
+    assert store.learn_words(saved) == 0
+    # The last one has a word that SQLite cuts; it may hold anything.
+    assert picked("walnut") == {0, 4, 5, 6}
+    assert picked("alnut") == {0, 4, 5, 6}
+    assert picked("walnut table") == {0, 6}
+    assert picked("walnut 据库", "any") == {0, 2, 4, 5, 6}
+    assert picked("ORT_5433") == {1, 6}
+    assert picked("erch") == {3, 6}
+    assert picked("nowhere") == {6}
+    assert picked("wal.*", mode="regex") == everything
+    assert picked("...") == everything
+    saved[0] = put_anew(store, chain("other"), "/s/0.jsonl")
+    assert picked("nowhere") == {0, 6}, "what has changed may hold anything"
+    store.learn_words(saved)
+    assert picked("walnut") == {4, 5, 6}
+    store.close()
+
+
+@pytest.mark.parametrize("damage", [b"", b"no database" * 1000])
+def test_a_damaged_index_of_words_is_begun_anew(tmp_path: Path, damage: bytes) -> None:
+    store = open_store(str(tmp_path))
+    saved = [put(store, chain("walnut"), "/s/0.jsonl")]
+    store.learn_words(saved)
+    store.close()
+    (tmp_path / "words.db").write_bytes(damage)
+    store = open_store(str(tmp_path))
+    assert store.may_hold(saved, find_clues(read_pattern("x", "literal", "all"))) == {saved[0].key}
+    assert store.learn_words(saved) == 1
+    assert store.may_hold(saved, find_clues(read_pattern("x", "literal", "all"))) == frozenset()
+    store.close()
+
+
+def test_what_is_removed_leaves_no_words(tmp_path: Path) -> None:
+    store = open_store(str(tmp_path))
+    saved = [put(store, chain(text), f"/s/{number}.jsonl") for number, text in enumerate(("walnut", "unforgettable"))]
+    store.learn_words(saved)
+    other = open_store(str(tmp_path))
+    assert len(other.may_hold(saved, find_clues(read_pattern("walnut", "literal", "all")))) == 1
+    store.remove(saved[1].key)
+    assert not [file for file in tmp_path.rglob("*") if file.is_file() and b"unforgettable" in file.read_bytes()]
+    assert other.may_hold(saved[:1], find_clues(read_pattern("x", "literal", "all"))) == {saved[0].key}
+    assert other.learn_words(saved[:1]) == 1
+    other.close()
+    store.close()

@@ -299,3 +299,66 @@ def test_a_store_of_before_there_were_families_knows_copies_too(
     with Engine.open(tmp_path / "store") as engine:
         found = told([hit for page in walk(engine, "", 200, scope="host-wide") for hit in page.hits])
     assert sorted(found) == sorted(host.matches(list(host.rows), ""))
+
+
+def bytes_of(store: Path) -> bytes:
+    return b"".join(file.read_bytes() for file in sorted(store.rglob("*")) if file.is_file())
+
+
+def test_a_search_opens_only_sessions_that_may_hold_what_it_looks_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number in range(20):
+        rows = pi.conversation([f"session {number}", "the unforgettable walnut" if number == 7 else "nothing"])
+        pi.write(tmp_path / f"{number}.jsonl", [pi.header(f"id-{number}"), *rows])
+    with Engine.open(tmp_path / "store") as engine:
+        engine.index(tmp_path)
+        opened: list[str] = []
+        read = type(engine._store).read
+
+        def watched(store: Any, key: str) -> Any:
+            opened.append(key)
+            return read(store, key)
+
+        monkeypatch.setattr(type(engine._store), "read", watched)
+        for query, hits in (("forgettable", 1), ("walnut unforg", 1), ("nowhere", 0), ("session", 20)):
+            opened.clear()
+            page = engine.recall(query, scope="host-wide", limit=200)
+            rest = engine.recall(query, scope="host-wide", limit=200, cursor=page.next) if page.next else page
+            assert len({hit.session_id for hit in (*page.hits, *rest.hits)}) == hits
+            assert len(set(opened)) == hits
+            assert rest.coverage.complete
+            assert rest.coverage.indexed_sessions == 20
+
+
+def test_what_is_forgotten_is_forgotten_by_the_index_of_words_too(tmp_path: Path) -> None:
+    for number in range(10):
+        rows = pi.conversation([f"session {number}", "the unforgettable walnut" if number == 7 else "nothing"])
+        pi.write(tmp_path / f"{number}.jsonl", [pi.header(f"id-{number}"), *rows])
+    store = tmp_path / "store"
+    with Engine.open(store) as engine, Engine.open(store) as other:
+        engine.index(tmp_path)
+        assert len(other.recall("unforgettable", scope="host-wide").hits) == 1
+        assert b"unforgettable" in (store / "words.db").read_bytes() + (store / "words.db-wal").read_bytes()
+        engine.forget(text="unforgettable")
+        assert b"unforgettable" not in bytes_of(store)
+        page = other.recall("unforgettable", scope="host-wide")
+        assert page.hits == ()
+        assert b"unforgettable" not in bytes_of(store)
+        assert len(other.recall("session", scope="host-wide", limit=20).hits) == 10
+
+
+def test_a_change_of_what_counts_as_a_secret_leaves_no_words_behind(tmp_path: Path) -> None:
+    secret = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
+    for number in range(10):
+        rows = pi.conversation([f"token {secret} here" if number == 3 else f"session {number}"])
+        pi.write(tmp_path / f"{number}.jsonl", [pi.header(f"id-{number}"), *rows])
+    store = tmp_path / "store"
+    with Engine.open(store, settings={"privacy.redactIndex": False}) as engine:
+        engine.index(tmp_path)
+    word = secret.split("_")[1].lower().encode()
+    assert word in bytes_of(store)
+    with Engine.open(store) as engine:
+        engine.index(tmp_path)
+        assert engine.recall(secret, scope="host-wide").hits == ()
+    assert word not in (store / "words.db").read_bytes()

@@ -37,7 +37,7 @@ from aforesaid.tombstones import KEY_BYTES, Burial, Contained, Marker, made_of, 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from aforesaid.inquiry import Filter
+    from aforesaid.inquiry import Alternatives, Clue, Filter
     from aforesaid.model import Entry, Header, Level, Span
     from aforesaid.tombstones import Tombstones
 
@@ -85,6 +85,22 @@ class FakeStore:
             Tally(reason=reason, classification=classification, count=count)
             for (reason, classification), count in sorted(self._withheld.items())
         )
+
+    def learn_words(self, sessions: Sequence[Session], seconds: float | None = None) -> int:
+        return len(sessions)
+
+    def may_hold(self, sessions: Sequence[Session], alternatives: Alternatives) -> frozenset[str]:
+        def holds(words: set[str], clue: Clue) -> bool:
+            return any(_FITS[clue.kind](word, clue.token) for word in words)
+
+        found: set[str] = set()
+        for session in sessions:
+            words: set[str] = set()
+            for entry in self._sessions[session.key].entries:
+                words.update(*map(_split, feed(entry.text)))
+            if any(all(holds(words, clue) for clue in clues) for clues in alternatives):
+                found.add(session.key)
+        return frozenset(found)
 
     def secret(self) -> bytes:
         return b"a secret of thirty-two bytes ...."[:32]
@@ -421,6 +437,14 @@ def _is_file(path: str, wanted: str) -> bool:
     if wants == [""]:
         return has == [""]
     return has == wants or (wants[0] != "" and len(has) > len(wants) and has[-len(wants) :] == wants)
+
+
+_FITS: dict[str, Callable[[str, str], bool]] = {
+    "is": str.__eq__,
+    "begins": str.startswith,
+    "ends": str.endswith,
+    "holds": str.__contains__,
+}
 
 
 def _split(text: str) -> list[str]:

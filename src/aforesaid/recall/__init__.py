@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from aforesaid.branches import cover
 from aforesaid.errors import BadArgument, StoreError
 from aforesaid.inquiry import MOST_HITS, Reach, RecallPage
 from aforesaid.patterns import read_pattern
@@ -229,9 +228,7 @@ def _without_copies(outlines: Sequence[Outline], copies: set[tuple[object, ...]]
 
 def _cover(asked: _Asked, page: _Page) -> Reach:
     selection = asked.selection
-    sessions = selection.sessions
-    found = dict.fromkeys(reason for session in sessions for reason in cover(session).reasons)
-    found |= dict.fromkeys((*selection.reasons, *page.unreadable.values()))
+    found = dict.fromkeys((*selection.reasons, *page.unreadable.values()))
     if page.undecided:
         found[PATTERN_BUDGET] = None
     if asked.pattern is not None and asked.pattern.dropped:
@@ -242,8 +239,8 @@ def _cover(asked: _Asked, page: _Page) -> Reach:
         found[NOT_OPENED] = None
     return Reach(
         complete=not found,
-        indexed_sessions=len(sessions) - len(page.unreadable),
-        eligible_sessions=max(selection.eligible, len(sessions)),
+        indexed_sessions=selection.known - len(page.unreadable),
+        eligible_sessions=max(selection.eligible, selection.known),
         stale_sessions=selection.stale,
         reasons=tuple(found),
     )

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
+from aforesaid.branches import cover
 from aforesaid.errors import BadArgument, StoreError
 from aforesaid.inquiry import Filter
 from aforesaid.lineage import family_of_line
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from aforesaid.model import Session
     from aforesaid.ports import StorePort
 
-SESSIONS = 32
+SESSIONS = 16
 """Sessions that are searched together, so that the best of them all comes first. Families are not divided."""
 ANCESTOR_MISSING = "ancestor-missing"
 """The session that one was forked from is not in the store, or more than one could be meant."""
@@ -36,7 +37,9 @@ class Selection(Struct, frozen=True, kw_only=True):
 
     Attributes:
         own: the session that the caller asks from, or None.
-        batches: what is searched together, in order; the own session comes first.
+        batches: what is searched together, in order; the own session comes first. Sessions that cannot hold what is
+            looked for are left out: they count as searched.
+        known: how many sessions of the scope the store has.
         eligible: how many sessions of the scope are known to exist.
         stale: how many have a transcript that has changed since.
         reasons: why entries of the scope may be missing.
@@ -44,6 +47,7 @@ class Selection(Struct, frozen=True, kw_only=True):
 
     own: Session | None
     batches: tuple[tuple[Session, ...], ...]
+    known: int = 1
     eligible: int = 1
     stale: int = 0
     reasons: tuple[str, ...] = ()
@@ -77,6 +81,11 @@ def select(store: StorePort, own: Session | None, scope: Scope) -> tuple[tuple[S
             raise BadArgument("the session does not say which folder it worked in", "choose another scope")
         return store.sessions(cwd=folder), ()
     return (own,), ()
+
+
+def flaws_of(sessions: Iterable[Session]) -> tuple[str, ...]:
+    """Why entries of some sessions are lost, whatever is looked for."""
+    return tuple(dict.fromkeys(reason for session in sessions if session.flaws for reason in cover(session).reasons))
 
 
 def arrange(store: StorePort, own: Session | None, sessions: Sequence[Session]) -> tuple[tuple[Session, ...], ...]:

@@ -5,11 +5,13 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from aforesaid.inquiry import DERIVED, Outline
 from aforesaid.storage.sqlite.records import (
     AUTOMATIC,
+    FED,
     KINDS,
     PACKED,
     ROLES,
@@ -20,6 +22,7 @@ from aforesaid.storage.sqlite.records import (
     unsqueeze,
 )
 from aforesaid.storage.sqlite.spans import within
+from aforesaid.text import feed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -33,6 +36,12 @@ _OUTLINES = (
     " CROSS JOIN digest ON digest.row = entry.row WHERE {within} AND length(text) > 0{more} ORDER BY entry.row"
 )
 _TEXTS = f"SELECT row, text, flags & {PACKED} FROM entry WHERE row IN (SELECT value FROM json_each(?))"
+_VOCABULARY = "CREATE VIRTUAL TABLE IF NOT EXISTS temp.vocabulary USING fts5vocab('main', 'search', 'row')"
+_WORDS = "SELECT term FROM temp.vocabulary"
+_UNFED = f"SELECT text, flags & {PACKED} FROM entry WHERE NOT flags & {FED} AND length(text) > 0"
+_WORD = re.compile("[0-9a-z\u0080-\U0010ffff]+")
+_LOWER = {upper: upper + 32 for upper in range(ord("A"), ord("Z") + 1)}
+"""What SQLite's tokenizer `ascii` does."""
 _SUMMARY = ROLES.index("summary")
 _DERIVED = ", ".join(str(KINDS.index(kind)) for kind in KINDS if kind in DERIVED)
 _NO_SUMMARIES = f" AND role <> {_SUMMARY} AND kind NOT IN ({_DERIVED})"
@@ -75,6 +84,17 @@ def texts(shard: Shard, rows: Sequence[int]) -> tuple[str, ...]:
         if text is not None
     }
     return tuple(found.get(row, "") for row in rows)
+
+
+def words(shard: Shard) -> tuple[str, ...]:
+    """Every word of the session's texts once: those of the full-text index, and those of texts that are not in it."""
+    connection = shard.database.connection
+    connection.execute(_VOCABULARY)
+    found: dict[str, None] = dict.fromkeys([word for (word,) in connection.execute(_WORDS)])
+    for text, packed in connection.execute(_UNFED):
+        for column in feed(to_text(unsqueeze(text) if packed else text)):
+            found.update(dict.fromkeys(_WORD.findall(column.translate(_LOWER))))
+    return tuple(found)
 
 
 def _conditions(wanted: Filter) -> tuple[str, list[int]]:

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 _ALL = "SELECT key, record FROM session WHERE (?1 IS NULL OR host = ?1) AND (?2 IS NULL OR cwd = ?2)"
 _BY_ID = "SELECT key, record FROM session WHERE session_id = ?"
 _STATE = "SELECT incarnation, generation FROM session WHERE key = ?"
+_STATES = "SELECT key, incarnation, generation FROM session"
 _KEYS = "SELECT key FROM session"
 _FIGURES = "SELECT count(*), coalesce(sum(entries), 0) FROM session"
 _UPDATE = (
@@ -81,6 +82,10 @@ class Catalogue:
         for sessions, entries in self._rows(_FIGURES, ()):
             return sessions, entries
         return 0, 0
+
+    def states(self) -> dict[str, tuple[bytes, int]]:
+        """Incarnation and generation of every session, by key."""
+        return {key: (incarnation, generation) for key, incarnation, generation in self._rows(_STATES, ())}
 
     def behind(self, session: Session, incarnation: bytes) -> bool:
         """Whether the catalogue knows less of a session than its file says."""

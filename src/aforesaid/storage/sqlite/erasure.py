@@ -121,6 +121,7 @@ class Eraser:
             if progress is not None:
                 progress(done, total)
         self._store._catalogue.scrub()
+        self._store.forget_words()
         self._graveyard.settle(runs)
         return tuple(sorted(erased, key=lambda one: one.file)), discarded
 

@@ -24,8 +24,9 @@ from aforesaid.storage.sqlite.store import key_of
 from aforesaid.storage.sqlite.writer import ShardWriter
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
+    from aforesaid.inquiry import Alternatives
     from aforesaid.model import Level, Session
     from aforesaid.ports import ForgettingPort
 
@@ -70,6 +71,16 @@ class MemoryStore:
             StoreError: always.
         """
         raise StoreError("what is in memory is forgotten with its process", "close the session")
+
+    def learn_words(self, sessions: Sequence[Session], seconds: float | None = None) -> int:
+        """Nothing is prepared: a few sessions in memory are searched as they are."""
+        del sessions, seconds
+        return 0
+
+    def may_hold(self, sessions: Sequence[Session], alternatives: Alternatives) -> frozenset[str]:
+        """The keys of all of them."""
+        del alternatives
+        return frozenset(session.key for session in sessions)
 
     def secret(self) -> bytes:
         """32 bytes that belong to this store."""

@@ -99,6 +99,19 @@ CREATE INDEX manifest_session ON manifest(session);
 """
 
 
+_WORDS_1 = """
+CREATE TABLE known(
+  number INTEGER PRIMARY KEY,
+  key TEXT NOT NULL UNIQUE,
+  incarnation BLOB NOT NULL,
+  generation INTEGER NOT NULL,
+  long INTEGER NOT NULL
+);
+CREATE TABLE word(word BLOB PRIMARY KEY) WITHOUT ROWID;
+CREATE VIRTUAL TABLE held USING fts5(words, content='', contentless_delete=1, tokenize='ascii', detail=none);
+"""
+
+
 # Virtual tables first: their own tables go with them.
 _TABLES = (
     "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'"
@@ -144,9 +157,15 @@ def _manifests_1(database: apsw.Connection) -> None:
     database.execute(_MANIFESTS_1)
 
 
+def _words_1(database: apsw.Connection) -> None:
+    drop_everything(database)
+    database.execute(_WORDS_1)
+
+
 SHARD: tuple[Step, ...] = (_shard_1, _shard_2)
 CATALOGUE: tuple[Step, ...] = (_catalogue_1, _catalogue_2)
 MANIFESTS: tuple[Step, ...] = (_manifests_1,)
+WORDS: tuple[Step, ...] = (_words_1,)
 """Step n leads from schema n to schema n + 1."""
 
 

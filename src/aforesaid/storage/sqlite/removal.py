@@ -11,7 +11,7 @@ from aforesaid.storage.sqlite.connection import COMPANIONS, SUFFIX
 from aforesaid.storage.sqlite.store import DAMAGED
 
 _KEY_LENGTH = 32
-_OWN = ("catalogue", "forgotten", "manifests")
+_OWN = ("catalogue", "forgotten", "manifests", "words")
 """Databases beside those of the sessions."""
 
 

@@ -148,6 +148,16 @@ class ShardSnapshot:
         with self._searching(TextSearchFailed):
             return search.count(self._shard, search.disjunction(terms), spans, generation=self._session.generation)
 
+    @property
+    def incarnation(self) -> bytes:
+        """What tells the session's file from any other that has stood at its path."""
+        return self._shard.incarnation
+
+    def words(self) -> tuple[str, ...]:
+        """Every word of the session's texts once, in the form of the index."""
+        with self._reading():
+            return browse.words(self._shard)
+
     def outlines(self, spans: Sequence[Span], wanted: Filter) -> tuple[Outline, ...]:
         """The rows within the spans that have a text and pass the filter, in row order."""
         with self._reading():

@@ -16,7 +16,9 @@ from __future__ import annotations
 
 import os
 from contextlib import contextmanager
+from functools import partial
 from hashlib import blake2b
+from time import monotonic
 from typing import TYPE_CHECKING
 
 from aforesaid.errors import SessionForgotten, StoreBusy, StoreCorrupt, StoreError, StoreFull, StoreReadOnly
@@ -43,13 +45,15 @@ from aforesaid.storage.sqlite.snapshot import ShardSnapshot
 from aforesaid.storage.sqlite.writer import ShardWriter
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
+    from aforesaid.inquiry import Alternatives
     from aforesaid.model import Session, Tally
     from aforesaid.ports import SessionWriter
     from aforesaid.storage.sqlite.erasure import Eraser
     from aforesaid.storage.sqlite.graveyard import Graveyard
     from aforesaid.storage.sqlite.manifests import Manifests
+    from aforesaid.storage.sqlite.words import State, WordIndex
     from aforesaid.tombstones import Tombstones
 
 SESSIONS = "sessions"
@@ -108,6 +112,58 @@ class SqliteStore:
         self._behind: dict[str, tuple[Session, bytes]] = {}
         self._closed = False
         self._manifests: Manifests | None = None
+        self._words: WordIndex | None = None
+
+    @property
+    def words(self) -> WordIndex:
+        """Which words stand in which session, for this package."""
+        if self._words is None:
+            from aforesaid.storage.sqlite.words import WordIndex  # late: only searches of many sessions need it
+
+            path = os.path.join(self._folder, WORDS + SUFFIX)
+            self._words = WordIndex(path, self._lock, writable=self.writable, timeout_ms=self._timeout_ms)
+        return self._words
+
+    def learn_words(self, sessions: Sequence[Session], seconds: float | None = None) -> int:
+        """Brings the index of words up to date for sessions that have changed, as far as the time allows."""
+        if not self.writable:
+            return 0
+        known, states = self.words.known(), self._catalogue.states()
+        end = None if seconds is None else monotonic() + seconds
+        learned = 0
+        for session in sessions:
+            if _is_known(session, known.get(session.key), states):
+                continue
+            if end is not None and monotonic() > end:
+                break
+            try:
+                self.words.learn(session.key, partial(self._read_words, session.key))
+            except (StoreBusy, StoreFull, StoreCorrupt):
+                continue  # it may hold anything, which is all that follows
+            learned += 1
+        return learned
+
+    def _read_words(self, key: str) -> tuple[bytes, int, tuple[str, ...]]:
+        with self.read(key) as snapshot:
+            return snapshot.incarnation, snapshot.session.generation, snapshot.words()
+
+    def may_hold(self, sessions: Sequence[Session], alternatives: Alternatives) -> frozenset[str]:
+        """The keys of those sessions that may hold a text with one of the alternatives."""
+        everything = frozenset(session.key for session in sessions)
+        if not os.path.exists(os.path.join(self._folder, WORDS + SUFFIX)):
+            return everything
+        known, states = self.words.known(), self._catalogue.states()
+        numbers = self.words.find(alternatives)
+        if numbers is None:
+            return everything
+        return frozenset(
+            session.key
+            for session in sessions
+            if not _is_known(session, state := known.get(session.key), states)
+            or state is None
+            or state.long
+            or state.number in numbers
+        )
 
     @property
     def manifests(self) -> Manifests:
@@ -202,7 +258,7 @@ class SqliteStore:
             tombstones = self._refuse(file)
             with self._watched(shard.key, writing=True):
                 migrations.upgrade(shard.database.connection, migrations.SHARD, shard.database.path)
-                writer = ShardWriter(shard, file, lambda session: self._committed(shard, session))
+                writer = ShardWriter(shard, file, lambda session: self._committed(shard, session, writer.session))
             yield writer if tombstones is None else self._guarded(writer, tombstones, file)
         except StoreCorrupt:
             self._mark_damaged(shard.key)
@@ -225,6 +281,7 @@ class SqliteStore:
             self._discard(key, holder)
         self._catalogue.forget(key)
         self.manifests.forget(key)
+        self.forget_words()
 
     def status(self) -> StoreStatus:
         """Health and size; opens every session file, so the time that it takes grows with their number."""
@@ -274,6 +331,13 @@ class SqliteStore:
             self._buried.close()
         if self._manifests is not None:
             self._manifests.close()
+        if self._words is not None:
+            self._words.close()
+
+    def forget_words(self) -> None:
+        """Discards the index of words, which may hold what was forgotten."""
+        if self._words is not None or os.path.exists(os.path.join(self._folder, WORDS + SUFFIX)):
+            self.words.discard()
 
     # --- what was forgotten -----------------------------------------------------------------------------------------
 
@@ -354,7 +418,9 @@ class SqliteStore:
         finally:
             self._release(shard)
 
-    def _committed(self, shard: Shard, session: Session) -> None:
+    def _committed(self, shard: Shard, session: Session, before: Session | None = None) -> None:
+        if before is not None and before.checkpoint.redaction != session.checkpoint.redaction:
+            self.forget_words()  # words that are secrets now
         shard.ready = True
         self._take_over(session, shard.incarnation)
 
@@ -580,6 +646,19 @@ def _is_key(key: str) -> bool:
 
 
 _KEY_DIGITS = 32
+
+
+WORDS = "words"
+"""Name of the file with the index of words."""
+
+
+def _is_known(session: Session, state: State | None, states: Mapping[str, tuple[bytes, int]]) -> bool:
+    """Whether the index of words knows a session as it is now."""
+    return (
+        state is not None
+        and state.generation == session.generation
+        and states.get(session.key) == (state.incarnation, session.generation)
+    )
 
 
 def key_of(file: str) -> str:
