@@ -180,15 +180,20 @@ def _choose(store: StorePort, selector: Selector, marker: Marker, now: str, samp
         gram = gram_of(marker, selector.text)
         return Burial(marks=frozenset(marks), grams=frozenset(() if gram is None else (gram,)))
     dates = Rule(after=selector.after or "", before=min(now, selector.before or now))
+    whole = not selector.entries and not selector.dated
     for session in selector.sessions if selector.sessions or not selector.dated else store.sessions():
-        with store.read(session.key) as snapshot:
+        if whole:
+            marks |= {marker.file(session.file), marker.session(session.header.host, session.header.session_id)}
+        try:
+            with store.read(session.key) as snapshot:
+                if selector.entries:
+                    marks |= _by_id(snapshot, selector.entries, marker, samples)
+                else:
+                    marks |= _copies(_dated(_entries(snapshot), None if whole else dates), marker, samples)
+        except StoreCorrupt:
             if selector.entries:
-                marks |= _by_id(snapshot, selector.entries, marker, samples)
-            elif selector.dated:
-                marks |= _by_date(snapshot, dates, marker, samples)
-            else:
-                marks |= {marker.file(session.file), marker.session(session.header.host, session.header.session_id)}
-                marks |= _copies(_entries(snapshot), marker, samples)
+                raise
+            # Else the store removes it when it erases.
     rules: set[Rule] = set()
     if selector.dated and not selector.sessions:
         rules.add(dates)
@@ -228,14 +233,12 @@ def _by_id(snapshot: Snapshot, ids: tuple[str, ...], marker: Marker, samples: _S
     return marks
 
 
-def _by_date(snapshot: Snapshot, dates: Rule, marker: Marker, samples: _Samples) -> set[bytes]:
-    """Entries by their dates, so that copies without one go as well."""
-    entries = (
-        entry
-        for entry in _entries(snapshot)
-        if entry.timestamp is not None and dates.after <= entry.timestamp < dates.before
-    )
-    return _copies(entries, marker, samples)
+def _dated(entries: Iterator[StoredEntry], dates: Rule | None) -> Iterator[StoredEntry]:
+    """The entries within a range; all of them without one."""
+    for entry in entries:
+        stamp = entry.timestamp
+        if dates is None or (stamp is not None and dates.after <= stamp < dates.before):
+            yield entry
 
 
 def _copies(entries: Iterator[StoredEntry] | tuple[StoredEntry, ...], marker: Marker, samples: _Samples) -> set[bytes]:

@@ -10,7 +10,7 @@ import apsw
 import pytest
 from tests.fakes.entries import chain, described, entry
 
-from aforesaid.errors import SessionForgotten, StoreBusy, StoreError, StoreReadOnly, StoreTooNew
+from aforesaid.errors import SessionForgotten, StoreBusy, StoreCorrupt, StoreError, StoreReadOnly, StoreTooNew
 from aforesaid.forgetting import Selector, forget
 from aforesaid.storage.sqlite import SqliteStore, erasure, migrations, open_store
 from aforesaid.storage.sqlite.store import key_of
@@ -297,6 +297,27 @@ def test_damaged_sessions_are_passed_over_by_a_preview_and_removed_by_an_erasure
     assert ([one.file for one in done.sessions], done.discarded) == ([B], 1)
     assert not path.exists()
     assert not list((folder / "sessions").glob("*.damaged"))
+    again.close()
+
+
+@pytest.mark.parametrize("by", ["date", "project", "session"])
+def test_a_damaged_session_goes_by_whatever_it_was_named(store: SqliteStore, folder: Path, by: str) -> None:
+    chosen = put(store, A, "alpha", "beta")
+    store.close()
+    path = folder / "sessions" / f"{key_of(A)}.db"
+    path.write_bytes(path.read_bytes()[:8192] + b"\xff" * 99_999)
+    again = open_store(str(folder))
+    selector = {
+        "date": Selector(before="2027"),
+        "project": Selector(sessions=(chosen,), project="/home/dev"),
+        "session": Selector(sessions=(chosen,)),
+    }[by]
+    with pytest.raises(StoreCorrupt):
+        forget(again, Selector(sessions=(chosen,), entries=("a1",)), now="2027")
+    done = forget(again, selector, now="2027", verify=True)
+    assert done.discarded == 1
+    assert not path.exists()
+    assert again.forgetting.refuses(A) is (by != "date")
     again.close()
 
 
