@@ -2,25 +2,25 @@
 
 from __future__ import annotations
 
-from random import Random
-from statistics import median
-from time import perf_counter
+import json
+import os
+import subprocess
+import sys
 from typing import TYPE_CHECKING
 
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.conftest import ROOT
 
 from aforesaid.model import LEVELS
-from aforesaid.privacy.judge import Judge, Readings
+from aforesaid.privacy.judge import Judge
 from aforesaid.privacy.markers import read_marks
 from aforesaid.privacy.payload import Outgoing, clear_payload, conceal
 from aforesaid.privacy.policy import Policy, Providers
-from aforesaid.privacy.rules import Rule, Rules
+from aforesaid.privacy.rules import Rule
 from aforesaid.privacy.secrets import redact
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     import pytest
 
 S, END = "[aforesaid:sensitive]", "[/aforesaid:sensitive]"
@@ -161,63 +161,16 @@ def test_a_marker_hides_no_secret() -> None:
 # --- speed ----------------------------------------------------------------------------------------------------------
 
 
-def texts_of(count: int, length: int) -> list[str]:
-    random = Random(1)
-    words = ["walnut", "gateway", "port", "return", "self.value", "=", "{", "}", "für", "8443", "\n", "def", "if"]
-    return [" ".join(random.choices(words, k=length // 6)) + f" {number}" for number in range(count)]
-
-
-def test_a_thousand_known_messages_take_less_than_five_milliseconds(
-    record_property: Callable[[str, object], None],
-) -> None:
-    texts = texts_of(1000, 2000)
-    policy = Policy(
-        enabled=True,
-        rules=(Rule(classification="sensitive", path="secrets/**"), Rule(classification="internal", path="*.pem")),
+def test_known_messages_take_milliseconds_and_rules_twenty_megabytes_a_second() -> None:
+    """In a process that is not traced; a busy machine slows some rounds down, but hardly each of them."""
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("COVERAGE_")}
+    command = [sys.executable, "-m", "tests.payloads"]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, cwd=ROOT, env=environment)
+    found = json.loads(done.stdout)
+    print(
+        f"\n1,000 messages: {found['coldMs']:.1f} ms new, {found['knownMs']:.2f} ms known; "
+        f"markers and rules: {found['mbPerSecond']:.0f} MB/s, {found['timesOneScan']:.0f} times one plain scan"
     )
-    rules, readings = Rules(policy.rules, project="/p", home="/h"), Readings()
-
-    def run() -> float:
-        fresh = [native((text + ".")[:-1]) for text in texts]  # as they come from a host: equal, and new objects
-        found = Judge(policy, provider="there", rules=rules, readings=readings)
-        started = perf_counter()
-        payload = clear_payload(fresh, found)
-        took = perf_counter() - started
-        assert len(payload.kept) == 1000
-        return took * 1000
-
-    cold = run()
-    warm = [run() for _ in range(21)]
-    record_property("cold_ms", cold)
-    record_property("warm_ms", median(warm))
-    print(f"\n1,000 messages: {cold:.1f} ms cold, {median(warm):.2f} ms once they are known")
-    # A busy machine may double the median, but it does not double every run.
-    assert min(warm) < 5
-    assert median(warm) < cold
-
-
-def test_rules_run_at_twenty_megabytes_a_second(record_property: Callable[[str, object], None]) -> None:
-    texts = texts_of(2000, 4000)
-    size = sum(len(text.encode()) for text in texts) / 1e6
-    rules = Rules(
-        [Rule(classification="sensitive", path=glob) for glob in ("secrets/**", "*.pem", "id_*", "~/.ssh", ".env")],
-        project="/p",
-        home="/home/dev",
-    )
-    speeds = []
-    ratios = []
-    for _ in range(3):
-        started = perf_counter()
-        for text in texts:
-            read_marks(text)
-            rules.of([text])
-        judged = perf_counter() - started
-        started = perf_counter()
-        for text in texts:
-            _ = "no such literal" in text
-        scan = perf_counter() - started
-        speeds.append(size / judged)
-        ratios.append(judged / scan)
-    record_property("mb_per_s", max(speeds))
-    print(f"\nmarkers and rules: {max(speeds):.0f} MB/s, {min(ratios):.0f} times one plain scan")
-    assert max(speeds) > 20
+    assert found["fastestMs"] < 5
+    assert found["knownMs"] < found["coldMs"] / 3
+    assert found["mbPerSecond"] > 20

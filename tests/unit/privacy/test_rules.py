@@ -79,6 +79,9 @@ def test_anything_else_is_no_rule(found: dict[str, object]) -> None:
         ("[!a].key", ["b.key"]),
         ("[z-a].key", ["[z-a].key"]),
         ("*", ["anything"]),
+        ("ключи/**", ["ключи/a", "КЛЮЧИ/a", "дом/ключи/b"]),
+        ("日本/*.txt", ["日本/a.txt"]),
+        ("Straße.txt", ["straße.txt", "STRASSE/straße.TXT"]),
     ],
 )
 def test_a_text_that_names_a_path_is_raised(glob: str, texts: list[str]) -> None:
