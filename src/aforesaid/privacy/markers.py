@@ -24,7 +24,7 @@ _NAME: Final = "aforesaid"
 # A level is what stands up to the bracket; without a bracket on the line it is no level that exists.
 _MARKER: Final = r"(?i)\[\s*(/?)\s*aforesaid\s*:([^\[\]\n]*)\]?"
 _WIDE_LETTER: Final = "[\uff21-\uff3a\uff41-\uff5a]"
-_WIDE_BYTES: Final = (b"\xef\xbc", b"\xef\xbd")
+_WIDE_BYTE: Final = b"\xef"
 """What full-width characters begin with in UTF-8."""
 _NARROW: Final = {point: point - 0xFEE0 for point in range(0xFF01, 0xFF5F)}
 
@@ -71,10 +71,8 @@ def _narrow(text: str) -> str | None:
         return text if _NAME in text.lower() else None
     # Lowering bytes is many times as fast as lowering a text.
     data = text.encode("utf-8", "surrogatepass").lower()
-    if _NAME.encode() not in data:
-        wide = any(begin in data for begin in _WIDE_BYTES)
-        if not (wide and re.search(_WIDE_LETTER, text)):
-            return None
+    if _NAME.encode() not in data and (_WIDE_BYTE not in data or re.search(_WIDE_LETTER, text) is None):
+        return None
     return text.translate(_NARROW)
 
 

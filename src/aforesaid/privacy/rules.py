@@ -105,11 +105,10 @@ class Rules:
             return "normal"
         given = list(texts)
         # Bytes are lowered, and searched for a literal, many times as fast as texts.
-        data = [text.encode("utf-8", "surrogatepass").lower() for text in given]
+        data = "\n".join(given).encode("utf-8", "surrogatepass").lower()
         for level, literal, pattern in self._paths:  # the highest level first
-            for text, lowered in zip(given, data, strict=True):
-                if literal in lowered and pattern.search(_plain(text)):
-                    return level
+            if literal in data and any(pattern.search(_plain(text)) for text in given):
+                return level
         return "normal"
 
     def resolve(self, file: str) -> str:
