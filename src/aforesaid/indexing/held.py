@@ -13,6 +13,7 @@ from msgspec.structs import replace
 
 from aforesaid.indexing import KEPT_FLAWS
 from aforesaid.indexing.intake import Intake, Thread
+from aforesaid.language.secret_formats import VERSION
 from aforesaid.model import Entry, Session
 
 if TYPE_CHECKING:
@@ -54,9 +55,20 @@ def take_lines(store: StorePort, reader: TranscriptPort, name: str, lines: bytes
             header=reading.header,
             flaws=(*before, *intake.flaws)[:KEPT_FLAWS],
             flaw_count=count,
-            checkpoint=replace(end, size=len(lines), parser=reader.parser, state=thread.save(end.state)),
+            checkpoint=replace(
+                end,
+                size=len(lines),
+                parser=reader.parser,
+                state=thread.save(end.state),
+                redaction=VERSION if redacting and _is_clear(known) else 0,
+            ),
         )
         return writer.commit(session, tail=end.leaf or thread.leaf)
+
+
+def _is_clear(known: Session | None) -> bool:
+    """Whether what is stored already was cleared by these rules; what is added does not clear the rest."""
+    return known is None or known.checkpoint.redaction == VERSION
 
 
 def _ids(reader: TranscriptPort, name: str, lines: bytes, point: Checkpoint | None) -> frozenset[str]:

@@ -191,17 +191,24 @@ def clear(entry: Entry) -> Entry:
     """The entry without the secrets of its text and of what is kept beside it; ids stay, they are never shown."""
     if not (entry.parts or entry.files or entry.label):
         return entry
-    from aforesaid.privacy.secrets import redact  # late: a session that did not change needs none of its patterns
+    from aforesaid.privacy.secrets import (
+        find_secrets,
+        redact,
+    )  # late: a session that did not change needs none of its patterns
 
     parts = [redact(text) for text in entry.parts]
-    files = tuple([redact(file).text for file in entry.files])
-    tools = tuple([redact(tool).text for tool in entry.tools])
-    label = redact(entry.label).text if entry.label else entry.label
+    beside = "\n".join((*entry.files, *entry.tools, entry.label or ""))
     count = sum(part.count for part in parts)
-    if not count and (files, tools, label) == (entry.files, entry.tools, entry.label):
+    if not count and not find_secrets(beside):
         return entry
-    kept = tuple([part.text for part in parts])
-    return replace(entry, parts=kept, tools=tools, files=files, label=label, redacted=count)
+    return replace(
+        entry,
+        parts=tuple([part.text for part in parts]),
+        tools=tuple([redact(tool).text for tool in entry.tools]),
+        files=tuple([redact(file).text for file in entry.files]),
+        label=redact(entry.label).text if entry.label else entry.label,
+        redacted=count,
+    )
 
 
 def _entry_of(item: Entry | Flaw) -> Entry | None:

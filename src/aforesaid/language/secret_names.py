@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Final
 
 STEMS: Final = tuple(
-    b"pass pwd secret token key cred auth bearer cookie sessi sig= signature= chiave segret parola codice mnemonic phrase".split()
+    "pass pwd secret token key cred auth bearer cookie sessionid sessid sig= signature= chiave segret parola codice mnemonic phrase".split()
 )
 """Every telling name holds one of these; they are searched in the text as lower-case ASCII."""
 

@@ -75,7 +75,10 @@ _TOLD: Final = re.compile(
     re.VERBOSE | re.IGNORECASE,
 )
 _TICKED: Final = re.compile(r"(?:[ ][\w'’/().@-]{1,24}){1,6}[ ](?=[`\"“«])")
-_DIGIT: Final = re.compile(r"[^0-9\n]{0,300}[0-9]")
+_REACH: Final = 160
+_WORDS: Final = 9
+"""How far a sentence is read for the secret that it tells: characters, and words."""
+_HAS_DIGIT: Final = re.compile("[0-9]")
 _WORD: Final = re.compile(r"(?P<mark>[\"'`“‘«*]{0,3})(?P<word>[^\s\"`“”‘’«»]{4,256})")
 
 
@@ -229,7 +232,7 @@ def _judged(
 
 def _told(kind: NameKind, text: str, end: int) -> tuple[Place, ...]:
     """The secret that a sentence tells: "the password of the staging database is …"."""
-    if _DIGIT.match(text, end) is None:
+    if not _is_likely(text[end : end + _REACH]):
         return ()
     at = end + 1 if text[end : end + 1] in ('"', "'", "`", "*", "”", "»") else end
     told = _TOLD.match(text, at, at + 200)
@@ -245,6 +248,14 @@ def _told(kind: NameKind, text: str, end: int) -> tuple[Place, ...]:
         if in_prose(kind, word, marked=bool(found["mark"]), told=said):
             return (Place(first, first + len(word), _KINDS.get(kind, kind)),)
     return ()
+
+
+def _is_likely(ahead: str) -> bool:
+    """Whether a word with a digit follows soon: without one a sentence tells nothing."""
+    for word in ahead.partition("\n")[0].split(None, _WORDS)[:_WORDS]:
+        if len(word) >= 6 and not word.isalpha() and _HAS_DIGIT.search(word) is not None:
+            return True
+    return False
 
 
 def after_bearer(text: str, end: int) -> tuple[Place, ...]:

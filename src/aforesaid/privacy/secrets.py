@@ -61,17 +61,24 @@ _SHAPE: Final = bytes(
     97 if 48 <= code <= 57 or 65 <= code <= 90 or 97 <= code <= 122 or code in b"_-" else 32 for code in range(256)
 )
 _DIGITS: Final = b"0123456789"
+_LETTERS: Final = (b"AIza", b"LTAI", b"eyJ")
+"""Beginnings of formats whose first stretch may have letters alone."""
+_HASH: Final = b"0123456789abcdef-"
+_HASH_LIKE: Final = tuple(
+    literal.encode() for _, literal, _ in FORMATS if not literal.encode().translate(None, b"0123456789abcdef-")
+)
+"""Beginnings of formats that could be those of a hash."""
 _FORMAT, _PLACE = 0, 1
 """Which kind names a stretch that two rules found: a format knows better."""
 
 _EVERY: Final = (
-    (b"-----begin ", private_key),
-    (b"://", after_scheme),
-    (b"curl", after_command),
-    (b"mysql", after_command),
-    (b"redis-cli", after_command),
-    (b" login ", after_command),
-    (b"identified by", after_identified),
+    ("-----begin ", private_key),
+    ("://", after_scheme),
+    ("curl", after_command),
+    ("mysql", after_command),
+    ("redis-cli", after_command),
+    (" login ", after_command),
+    ("identified by", after_identified),
 )
 """Literals of the lower-case text, and the rule that is tried where one stands."""
 
@@ -171,9 +178,9 @@ def find_secrets(text: str) -> tuple[Secret, ...]:
     shape = data.translate(_SHAPE)
     found: Found = []
     _find_formats(text, data, shape, found)
-    lower = data.lower()
+    lower = data.lower().decode("latin-1")
     _find_names(text, lower, shape, found)
-    for literal, rule in _EVERY:
+    for literal, rule in [one for one in _EVERY if one[0] in lower]:
         at = lower.find(literal)
         while at >= 0:
             behind = at + len(literal)
@@ -194,16 +201,23 @@ def _find_formats(text: str, data: bytes, shape: bytes, found: Found) -> None:
         if end < 0:
             end = len(data)
         run = data[at:end]
-        if not _is_words(run):
+        if not (_is_words(run) or _is_hash(run, data[at - 1 : at])):
             done = _match_formats(text, max(done, at - _BEFORE), end, found)
         at = shape.find(_RUN, max(end, done))
 
 
 def _is_words(run: bytes) -> bool:
-    """Whether a stretch is a name of code in letters of one case: there are many, and no format looks like that."""
+    """Whether a stretch is a name of code: there are many, and formats look otherwise: they have digits or signs."""
+    if run.isalpha():
+        return not run.isupper() and not run.startswith(_LETTERS)
     if not (run.islower() or (b"_" in run and run.isupper())):
         return False
     return len(run.translate(None, _DIGITS)) == len(run)
+
+
+def _is_hash(run: bytes, before: bytes) -> bool:
+    """Whether a stretch is a hash or a UUID: there are many as well, and few formats are nothing else."""
+    return not run.translate(None, _HASH) and before != b"." and not run.startswith(_HASH_LIKE)
 
 
 def _match_formats(text: str, start: int, end: int, found: Found) -> int:
@@ -235,9 +249,9 @@ def _match_formats(text: str, start: int, end: int, found: Found) -> int:
     return done
 
 
-def _find_names(text: str, lower: bytes, shape: bytes, found: Found) -> None:
+def _find_names(text: str, lower: str, shape: bytes, found: Found) -> None:
     """Values beside telling names."""
-    for stem in STEMS:
+    for stem in [stem for stem in STEMS if stem in lower]:
         at = lower.find(stem)
         while at >= 0:
             start = shape.rfind(b" ", max(0, at - _LONGEST_NAME), at) + 1

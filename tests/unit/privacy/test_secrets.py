@@ -291,7 +291,7 @@ def test_text_made_of_beginnings_is_given_up() -> None:
 
 PIECES = st.sampled_from(
     [
-        *(stem.decode() for stem in STEMS),
+        *STEMS,
         *(literal for _, literal, _ in FORMATS),
         *(GITHUB, OPENAI, JWT, AWS, PASSWORD, KEY_HEAD, KEY_TAIL, drawn(40), drawn(64, HEX), OPENING),
         *(

@@ -1,8 +1,8 @@
 """Floor 9: `aforesaid bench`: performance, each figure beside the floor that was measured in the same rounds.
 
 `docs/performance.md` says what the rows mean. The modules: `corpus` makes transcripts, `requests` is the mix that is
-asked, `floors` the bare SQLite to compare with, `setting` prepares stores, `retrieve`, `build`, `service`, `start` and
-`transcripts` measure, `rows` holds the rules for bounds and noise, `report` prints.
+asked, `floors` the bare SQLite to compare with, `setting` prepares stores, `retrieve`, `build`, `service`, `secrets`,
+`start` and `transcripts` measure, `rows` holds the rules for bounds and noise, `report` prints.
 """
 
 from __future__ import annotations
@@ -18,14 +18,17 @@ if TYPE_CHECKING:
     from aforesaid.cli.arguments import Options
     from aforesaid.cli.bench.rows import Row
 
-SUBJECTS: Final = ("retrieve", "build", "transcripts")
+SUBJECTS: Final = ("retrieve", "build", "secrets", "transcripts")
 FEWEST: Final = 100
 """Entries: below this there is nothing to measure."""
 
 
 def add_arguments(parser: ArgumentParser) -> None:
     """The arguments of `bench`."""
-    meanings = "retrieve: every target; build: those of building only; transcripts: reading those in --data"
+    meanings = (
+        "retrieve: every target; build: those of building only; secrets: how they are found;"
+        " transcripts: reading those in --data"
+    )
     parser.add_argument("subject", choices=SUBJECTS, help=meanings)
     parser.add_argument("--data", metavar="DIR", help="transcripts: a folder of real ones")
     parser.add_argument("--entries", type=int, default=8_000, metavar="N", help="entries of the corpus (default 8000)")
@@ -83,13 +86,38 @@ def measure(subject: str, entries: int, rounds: int, work: str | None = None) ->
         rounds: interleaved rounds of figure and floor in each attempt.
         work: folder for the temporary files; None takes the system's.
     """
-    from aforesaid.cli.bench import build, retrieve, service, setting, start  # late: they bring the whole product
+    # Late: they bring the whole product.
+    from aforesaid.cli.bench import build, retrieve, secrets, service, setting, start
+
+    with setting.working_folder(work) as folder, Progress("Reading") as progress:
+        return transcripts.measure(data, folder, rounds, progress)
+
+
+def measure(subject: str, entries: int, rounds: int, work: str | None = None) -> list[Row]:
+    """Makes the corpus, measures, and removes everything again.
+
+    Args:
+        subject: one of `SUBJECTS`.
+        entries: of the corpus.
+        rounds: interleaved rounds of figure and floor in each attempt.
+        work: folder for the temporary files; None takes the system's.
+    """
+    from aforesaid.cli.bench import (
+        build,
+        retrieve,
+        secrets,
+        service,
+        setting,
+        start,
+    )  # late: they bring the whole product
 
     with setting.working_folder(work) as folder:
         with Progress("Building the store") as progress:
             prepared = setting.prepare(entries, folder, progress)
         if subject == "build":
             return build.measure(prepared, rounds)
+        if subject == "secrets":
+            return secrets.measure(prepared, rounds)
         rows = retrieve.measure(prepared, rounds)
         rows += build.measure(prepared, rounds)
         rows += service.measure(prepared, rounds)
