@@ -89,28 +89,6 @@ def measure(subject: str, entries: int, rounds: int, work: str | None = None) ->
     # Late: they bring the whole product.
     from aforesaid.cli.bench import build, retrieve, secrets, service, setting, start
 
-    with setting.working_folder(work) as folder, Progress("Reading") as progress:
-        return transcripts.measure(data, folder, rounds, progress)
-
-
-def measure(subject: str, entries: int, rounds: int, work: str | None = None) -> list[Row]:
-    """Makes the corpus, measures, and removes everything again.
-
-    Args:
-        subject: one of `SUBJECTS`.
-        entries: of the corpus.
-        rounds: interleaved rounds of figure and floor in each attempt.
-        work: folder for the temporary files; None takes the system's.
-    """
-    from aforesaid.cli.bench import (
-        build,
-        retrieve,
-        secrets,
-        service,
-        setting,
-        start,
-    )  # late: they bring the whole product
-
     with setting.working_folder(work) as folder:
         with Progress("Building the store") as progress:
             prepared = setting.prepare(entries, folder, progress)
