@@ -36,6 +36,7 @@ PATIENCE = 60
 FACT = "Remember: the gateway `PG_PORT` is 5433 because 5432 was taken."
 QUESTION = "which value has PG_PORT?"
 OFF_TOPIC = "how tall is the Eiffel tower?"
+TOOLS = ROOT / "tests" / "fixtures" / "pi" / "tools.ts"
 PROBE = ROOT / "tests" / "fixtures" / "pi" / "probe.ts"
 
 needs_pi = pytest.mark.skipif(
@@ -155,7 +156,7 @@ class Home:
         }
         compat = {
             "supportsDeveloperRole": False, "supportsReasoningEffort": False, "supportsStore": False,
-            "maxTokensField": "max_tokens",
+            "maxTokensField": "max_tokens", **more.pop("compat", {}),
         }  # fmt: skip
         cost = {"input": 0, "output": 0, "cacheRead": 0, "cacheWrite": 0}
         known = {

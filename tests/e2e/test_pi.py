@@ -13,6 +13,7 @@ from tests.realpi import (
     OFF_TOPIC,
     PROBE,
     QUESTION,
+    TOOLS,
     Home,
     Model,
     Pi,
@@ -143,6 +144,51 @@ def test_an_overflow_is_compacted_and_the_retry_carries_what_was_lost(home: Home
         assert carries_the_fact(model.calls[-1])
         assert (pi.faults, pi.notices) == ([], [])
     is_clean(home, model)
+
+
+def test_a_compaction_within_a_run_ends_the_selection_and_the_next_call_gets_a_new_one(
+    home: Home, model: Model
+) -> None:
+    def script(body: dict[str, Any]) -> Any:
+        at = len(body["messages"]) - 1
+        tools = sum(message["role"] == "tool" for message in body["messages"])
+        if text_of(body["messages"][at]) == QUESTION or (body["messages"][at]["role"] == "tool" and tools < 2):
+            return {"tool": "bash", "arguments": {"command": "echo step"}, "id": f"call_{at}"}
+        return "done"
+
+    with Pi(home) as pi:
+        pi.prompt(FACT)
+        fill(pi)
+        model.script = script
+        before = len(model.calls)
+        # The answer to the first call of the run fills the window, so Pi compacts before the next call.
+        model.tokens = lambda body: 127_500 if text_of(body["messages"][-1]) == QUESTION else 1_000
+        pi.prompt(QUESTION)
+        first, *others = model.calls[before:]
+        assert len(model.summaries) == 1
+        assert evidence(first) == [], "the fact was still in the context"
+        assert others
+        assert all(carries_the_fact(call) for call in others)
+        assert (pi.faults, pi.notices) == ([], [])
+    is_clean(home, model)
+
+
+def test_system_messages_between_others_stay_where_they_are(tmp_path: Path, model: Model) -> None:
+    home = Home(tmp_path, model, compat={"supportsMidConvoSystemMessages": True, "supportsMidConvoToolAdditions": True})
+    home.aforesaid("install", "pi")
+    with Pi(home, "-e", str(TOOLS)) as pi:
+        pi.prompt("/tools bash read")
+        lose_the_fact(pi)
+        pi.prompt("/tools bash read alpha")
+        pi.prompt("hello alpha")
+        before = model.calls[-1]
+        assert [message["role"] for message in before].count("system") == 2
+        pi.prompt(QUESTION)
+        call = model.calls[-1]
+        assert carries_the_fact(call)
+        assert call[: len(before)] == before
+        assert model.requests[-1]["tools"] == model.requests[-2]["tools"]
+        assert (pi.faults, pi.notices) == ([], [])
 
 
 def test_print_mode_gets_its_evidence_too(home: Home, model: Model) -> None:

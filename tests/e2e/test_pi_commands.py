@@ -61,6 +61,7 @@ def test_the_manifest_says_what_went_out_and_what_not(asked: Pi) -> None:
     assert "1 message went before the request" in explained
     tokens = asked.say("/context tokens")
     assert "Pi alone:" in tokens
+    assert "the host counts" in tokens
     assert "hard" in tokens
     for shown in (manifest, included, explained, tokens):
         assert "5432 was taken" not in shown

@@ -57,6 +57,7 @@ class HostFacts(Struct, frozen=True, kw_only=True, rename="camel"):
         prefix: of the latest calls.
         starts: how often the service was started.
         trouble: what went wrong last, or empty.
+        used_tokens: what the host counts in the model's context, if it knows.
     """
 
     calls: int = 0
@@ -67,6 +68,7 @@ class HostFacts(Struct, frozen=True, kw_only=True, rename="camel"):
     prefix: tuple[Prefix, ...] = ()
     starts: int = 0
     trouble: str = ""
+    used_tokens: int | None = None
 
 
 class Known(Struct, frozen=True, kw_only=True):
@@ -252,7 +254,9 @@ def _tokens(known: Known) -> Iterator[str]:
     yield f"limits: target {limits.target:,}, soft {limits.soft:,}, hard {limits.hard:,}, window {limits.window:,}"
     if found is not None:
         yield f"evidence may have {found.diagnostics.max_tokens:,} tokens and {found.diagnostics.max_results} messages"
-    yield "all of it is estimated"
+    if known.facts.used_tokens is not None:
+        yield f"the host counts {known.facts.used_tokens:,} tokens in the context"
+    yield "everything else is estimated"
 
 
 def _health(known: Known) -> Iterator[str]:

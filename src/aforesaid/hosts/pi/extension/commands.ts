@@ -10,7 +10,7 @@ const REBUILD_MS = 600_000;
 export async function answer(bridge: Bridge, words: string, ctx: ExtensionCommandContext): Promise<void> {
   const topic = words.trim().split(/\s+/).join(" ") || "status";
   try {
-    const show = { session: bridge.handle, topic, host: facts(bridge) };
+    const show = { session: bridge.handle, topic, host: { ...facts(bridge), usedTokens: ctx.getContextUsage()?.tokens ?? null } };
     if (topic === "settings") await settings(bridge, ctx);
     else if (topic === "rebuild-index") say(ctx, (await ask(bridge, "session/show", show, REBUILD_MS)).text);
     else say(ctx, (await ask(bridge, "session/show", show)).text);

@@ -5,7 +5,7 @@
 
 import type { ExtensionAPI, ExtensionContext } from "@earendil-works/pi-coding-agent";
 import { answer } from "./commands.ts";
-import { findRequest, matches, Prefix, Run, see, type Selection, weave } from "./run.ts";
+import { findRequest, matches, Prefix, Run, type Seen, see, type Selection, weave } from "./run.ts";
 import { type Launch, Service, ServiceError } from "./service.ts";
 
 /** What the last model call was like; shown by `/context`. */
@@ -39,6 +39,7 @@ export class Bridge {
   /** Lines of a session without a file that the service has been told. */
   private lines = 0;
   private firstCall = true;
+  private deferred: { seen: Seen; selection: Selection } | undefined;
   private followUps = new Set<string>();
   /** Since the last call that went well; further trouble is then no news. */
   private inTrouble = false;
@@ -80,6 +81,7 @@ export class Bridge {
   }
 
   async carry(messages: any[], ctx: ExtensionContext): Promise<any[] | undefined> {
+    this.deferred = undefined;
     const seen = see(ctx.sessionManager.buildSessionProjection());
     if (!matches(seen, messages)) return this.leave("another-extension");
     const request = findRequest(seen);
@@ -97,7 +99,22 @@ export class Bridge {
     }
     const woven = weave(seen, messages, selection);
     this.measure(seen.items.map((item) => item.key), messages, woven);
-    return woven === messages ? undefined : woven;
+    if (woven === messages) return undefined;
+    if (!seen.patched) return woven;
+    // A changed list from this event makes Pi fold all system messages into the first one, which costs the provider's
+    // cache; the event that follows leaves them where they are.
+    this.deferred = { seen, selection };
+    return undefined;
+  }
+
+  /** What `carry` left for the list with Pi's system messages. */
+  carryDeferred(messages: any[]): any[] | undefined {
+    const deferred = this.deferred;
+    this.deferred = undefined;
+    if (!deferred) return undefined;
+    const own = messages.filter((message) => message.role !== "system");
+    if (!matches(deferred.seen, own)) return this.leave("another-extension");
+    return weave(deferred.seen, messages, deferred.selection);
   }
 
   /** What the service says of a call; nothing to add if it fails or takes too long. */
@@ -275,6 +292,11 @@ export default function aforesaid(pi: ExtensionAPI, launch: Launch, loadedMs = 0
       facts.handlerMs.push(performance.now() - began);
       if (facts.handlerMs.length > KEPT) facts.handlerMs.shift();
     }
+  });
+
+  pi.on("context_with_system", (event) => {
+    const messages = bridge?.carryDeferred(event.messages);
+    return messages && { messages };
   });
 
   pi.on("agent_settled", () => {

@@ -16,6 +16,8 @@ export interface Seen {
   items: Item[];
   /** Ids of all entries of the context, those without a message included. */
   entries: string[];
+  /** Whether Pi's own list has system messages between the others. */
+  patched: boolean;
   /** The compaction whose summary stands at the head of the list. */
   compaction: string | undefined;
 }
@@ -37,16 +39,20 @@ export function see(projection: { entries: any[] }): Seen {
     if (sourceEntry.type === "context_edit") edits.set(sourceEntry.targetId, sourceEntry.id);
   }
   const items: Item[] = [];
+  let patched = false;
   for (const { sourceEntry, messages } of projection.entries) {
     const { id, type } = sourceEntry;
     for (const { role } of messages) {
-      if (role === "system") continue;
+      if (role === "system") {
+        patched ||= items.length > 0;
+        continue;
+      }
       items.push({ id, key: edits.has(id) ? `${id}@${edits.get(id)}` : id, request: type === "message" && role === "user", role });
     }
   }
   const first = projection.entries[0]?.sourceEntry;
   const entries = projection.entries.map(({ sourceEntry }) => sourceEntry.id);
-  return { items, entries, compaction: first?.type === "compaction" ? first.id : undefined };
+  return { items, entries, patched, compaction: first?.type === "compaction" ? first.id : undefined };
 }
 
 /** Whether Pi's list is the projection: an extension that ran before may have changed it. */
@@ -86,20 +92,26 @@ export class Run {
   }
 }
 
-/** Pi's list with the additions before their entries and without what is left out. */
+/** Pi's list with the additions before their entries and without what is left out; system messages stay in place. */
 export function weave(seen: Seen, messages: any[], selection: Selection): any[] {
   if (selection.messages.length === 0 && selection.omitted.length === 0) return messages;
   const before = new Map<string, Added[]>();
   for (const added of selection.messages) before.set(added.before, [...(before.get(added.before) ?? []), added]);
   const omitted = new Set(selection.omitted);
   const woven: any[] = [];
-  seen.items.forEach((item, at) => {
-    for (const { content } of before.get(item.id) ?? []) {
-      woven.push({ role: "user", content: [{ type: "text", text: content }], timestamp: messages[at].timestamp ?? 0 });
+  let at = 0;
+  for (const message of messages) {
+    if (message.role === "system") {
+      woven.push(message);
+      continue;
     }
-    before.delete(item.id);
-    if (!omitted.has(item.id)) woven.push(messages[at]);
-  });
+    const { id } = seen.items[at++];
+    for (const { content } of before.get(id) ?? []) {
+      woven.push({ role: "user", content: [{ type: "text", text: content }], timestamp: message.timestamp ?? 0 });
+    }
+    before.delete(id);
+    if (!omitted.has(id)) woven.push(message);
+  }
   return woven;
 }
 
