@@ -194,6 +194,36 @@ def test_context_and_lost_part_at_each_labelled_prompt_are_those_of_the_labels(e
     assert compared > 20
 
 
+LINEAR = [
+    ROOT / "examples" / "claude-code" / "made-compacted.jsonl",
+    next((ROOT / "examples" / "codex").glob("made-rollout-*T02-16-*.jsonl")),
+]
+
+
+@pytest.mark.parametrize(
+    ("file", "step"),
+    [
+        *((file, 3) for file in LINEAR),
+        *(pytest.param(file, 599, marks=pytest.mark.data) for file in SAMPLES if file.name.startswith("long")),
+    ],
+    ids=lambda value: f"{value.parent.name}-{value.stem[:32]}" if hasattr(value, "stem") else str(value),
+)
+@pytest.mark.parametrize("whole", [True, False], ids=["lost altogether", "cut"])
+def test_a_damaged_line_costs_the_branch_nothing_but_itself(tmp_path: Path, file: Path, step: int, whole: bool) -> None:
+    lines = file.read_bytes().split(b"\n")[:-1]
+    copy = tmp_path / file.name
+    with Engine.open(tmp_path / "store") as engine:
+        copy.write_bytes(b"\n".join(lines) + b"\n")
+        _, entries = content(engine, copy)
+        expected = {entry.source.line: entry.text for entry in entries if entry.text}
+        for number in range(step, len(lines) + 1, step):
+            damaged = b"lost" if whole else lines[number - 1][: len(lines[number - 1]) // 2]
+            copy.write_bytes(b"\n".join([*lines[: number - 1], damaged, *lines[number:]]) + b"\n")
+            _, entries = content(engine, copy)
+            left = {entry.source.line: entry.text for entry in entries if entry.text}
+            assert left == {line: text for line, text in expected.items() if line != number}, number
+
+
 def test_a_made_fork_knows_its_origin_and_shares_its_rows(tmp_path: Path) -> None:
     made = ROOT / "examples" / "claude-code"
     with Engine.open(tmp_path / "store") as engine:

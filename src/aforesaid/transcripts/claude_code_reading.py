@@ -87,7 +87,7 @@ class ClaudeCodeReading(Pass):
             saved = damaged.top_level(line.data[:HEAD], _SAVED)
             id_, parent = saved.get("uuid"), saved.get("parentUuid")
             if id_ is not None and line.ended:
-                self._tree.lose(id_, parent)
+                parent = self._tree.lose(id_, parent)
             yield Flaw(line=line.number, byte=line.offset, reason=row, id=id_, parent=parent)
             return
         source = Source(line=line.number, offset=line.offset, length=len(line.data), sha256=sha256(line.data).digest())

@@ -79,10 +79,15 @@ class Tree(msgspec.Struct, kw_only=True):
         self.compacting = True
         self.answers = {}
 
-    def lose(self, id_: str, parent: str | None) -> None:
-        """Places a lost row whose id was saved: children hang on it, and it may be the end of the session."""
+    def lose(self, id_: str, parent: str | None) -> str | None:
+        """Places a lost row whose id was saved: children hang on it, and it may be the end of the session.
+
+        Returns:
+            Its canonical parent.
+        """
         if parent is None or parent == self.leaf or parent in self.members:
-            self.leaf = id_
+            parent, self.leaf = self.leaf, id_
+        return parent
 
     def place(
         self,
@@ -127,7 +132,8 @@ class Tree(msgspec.Struct, kw_only=True):
             same = kind in {"result", "progress", "boundary"} or (kind == "assistant" and message == self.message)
             on = same or owner == self.last or owner in self.results
         else:
-            on = kind == "result" and any(not self.calls.get(call, ("", True))[1] for call in calls)
+            # A call that is not known stands in a row that was lost.
+            on = kind == "result" and any(not self.calls.get(call, ("", False))[1] for call in calls)
         if on:
             return "on"
         return "aside" if kind in {"result", "progress"} and parent is not None else "back"

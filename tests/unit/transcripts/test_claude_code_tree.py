@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests import claude_code as cc
 
-from aforesaid.model import Compaction, Edit, Entry
+from aforesaid.model import Compaction, Edit, Entry, Flaw
 from aforesaid.transcripts import claude_code_tree
 from aforesaid.transcripts.claude_code import ClaudeCodeTranscripts
 
@@ -170,6 +170,38 @@ def test_what_a_lost_row_hung_on_tells_whether_the_session_goes_on_behind_it(los
     short = READER.read(io.BytesIO(content[: content.index(b'{"parentUuid": null', 5)]), "stem.jsonl", None)
     assert len(list(short)) == 2
     assert short.checkpoint.leaf == "p"  # a session does not end with a row that is lost
+
+
+def read_damaged(rows: list[cc.Row], lost: int, line: bytes) -> tuple[list[Entry | Flaw], str | None]:
+    """What is read of rows of which one was damaged."""
+    lines = [json.dumps(row).encode() for row in rows]
+    lines[lost] = line
+    reading = READER.read(io.BytesIO(b"\n".join(lines) + b"\n"), "stem.jsonl", None)
+    return list(reading), reading.checkpoint.leaf
+
+
+def test_a_lost_result_stands_where_it_stood_in_the_line() -> None:
+    rows = [PROMPT, *CALLS[:2], cc.result("r1", "c1", "out"), cc.result("r2", "c2", "out"), cc.reply("a", "r2", "done")]
+    found, _ = read_damaged(rows, 3, b'{"parentUuid":"c1","uuid":"r1","type":"us')
+    flaw = found[3]
+    assert isinstance(flaw, Flaw)
+    # Not the call that the file gives: the other call stands between.
+    assert (flaw.id, flaw.parent) == ("r1", "c2")
+    assert [(item.id, item.parent) for item in found[4:] if isinstance(item, Entry)] == [("r2", "r1"), ("a", "r2")]
+
+
+def test_the_result_of_a_lost_call_goes_on() -> None:
+    rows = [PROMPT, CALLS[0], CALLS[1], cc.result("r2", "c2", "two"), cc.result("r1", "c1", "one")]
+    rows.append(cc.reply("a", "r1", "done"))
+    found, leaf = read_damaged(rows, 2, b"lost")
+    assert leaf == "a"
+    assert [(item.id, item.parent) for item in found if isinstance(item, Entry)] == [
+        ("p", None),
+        ("c1", "p"),
+        ("r2", "c1"),
+        ("r1", "r2"),
+        ("a", "r1"),
+    ]
 
 
 def test_sidechains_in_the_file_never_move_the_leaf() -> None:
