@@ -92,6 +92,17 @@ def test_a_session_without_a_file_is_judged_by_its_lines_too(tmp_path: Path) -> 
             assert [hit.ranked.candidate.entry.id for hit in answer.hits if hit.ranked.candidate.position == 0] == found
 
 
+def test_each_session_of_a_wider_search_is_judged_by_its_own_project(tmp_path: Path) -> None:
+    rules = [{"project": "/home/dev/acme", "classification": "sensitive"}]
+    theirs = session(tmp_path, "walnut for acme", "b", cwd="/home/dev/acme/app", name="theirs")
+    ours = session(tmp_path, "walnut for us", "b", cwd="/home/dev/shop", name="ours")
+    with Engine.open(tmp_path / "store", settings={**ON, "privacy.rules": rules}) as engine:
+        engine.index(theirs, ours)
+        for provider, found in (("there", ["ours"]), ("here", ["ours", "theirs"])):
+            page = engine.recall("walnut", session=ours, scope="host-wide", provider=provider)
+            assert sorted(hit.session_id for hit in page.hits) == found
+
+
 # --- counts ---------------------------------------------------------------------------------------------------------
 
 
