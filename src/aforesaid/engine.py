@@ -982,7 +982,9 @@ class Engine:
             known = self._find(reference)
             file = known.file
             if not os.path.isfile(file):
-                return known, (SOURCE_MISSING,)
+                from aforesaid.indexing.stored import clear_stored  # late: few transcripts are gone
+
+                return clear_stored(self._store, known, redacting=self._redacting), (SOURCE_MISSING,)
         if not self._store.writable:
             return self._as_stored(file)
         from aforesaid.indexing import sync  # late: nothing before the first SQL needs it

@@ -11,14 +11,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
+from tests.fakes.entries import trees
 from tests.fakes.reader import PlainReading, PlainTranscripts
 from tests.fakes.store import FakeStore
 
 from aforesaid.errors import PathMissing, SourceUnreadable, StoreCorrupt, StoreFull
 from aforesaid.indexing import intake, sync, sync_all
+from aforesaid.indexing.stored import clear_stored
 from aforesaid.language.secret_formats import VERSION
 from aforesaid.lineage import trace
-from aforesaid.model import Checkpoint, Entry, Source
+from aforesaid.model import Checkpoint, Entry, Header, Session, Source
 from aforesaid.storage.sqlite import open_store
 
 if TYPE_CHECKING:
@@ -710,3 +712,51 @@ def test_what_is_appended_later_is_redacted_as_well(store: StorePort, file: Path
     append(file, f"d\tc\tsecret: {SECRET}x7Q")
     assert run(store, file).status == "updated"
     assert texts(store, file)[-1] == "secret: [redacted:secret:16+]"
+
+
+def test_what_is_stored_of_a_vanished_transcript_is_searched_where_it_stands(store: StorePort, file: Path) -> None:
+    lines = ("#s\t", "a\t-\tone\tpart two", f"b\ta\tpassword={SECRET}\tand more", "c\ta\tside", f"d\tb\t{SECRET[:3]}")
+    write(file, *lines)
+    run(store, file, redacting=False)
+    before = store.by_file(str(file))
+    assert before is not None
+    with store.read(before.key) as snapshot:
+        tree, raw = snapshot.tree(), snapshot.entries(range(1, 5))
+    file.unlink()
+    assert sync_all(store, [(READER, str(file))], redacting=False).sessions[0].error_code == PathMissing.code
+    assert store.by_file(str(file)) == before
+    assert sync_all(store, [(READER, str(file))]).sessions[0].error_code == PathMissing.code
+    after = store.by_file(str(file))
+    assert after is not None
+    assert after.checkpoint.redaction == VERSION
+    assert after.generation == before.generation + 1
+    with store.read(after.key) as snapshot:
+        assert snapshot.tree() == tree
+        cleared = snapshot.entries(range(1, 5))
+    assert [entry.text for entry in cleared] == [
+        *("one\npart two", "password=[redacted:password:16+]\nand more", "side", SECRET[:3]),
+    ]
+    assert [entry.redacted for entry in cleared] == [0, 1, 0, 0]
+    kept = {"text": "", "parts": (), "digest": b"", "tokens": 0, "redacted": 0}
+    assert [replace(entry, **kept) for entry in cleared] == [replace(entry, **kept) for entry in raw]
+    assert clear_stored(store, after, redacting=True) is after
+
+
+@settings(max_examples=40, deadline=None)
+@given(made=trees())
+def test_clearing_what_is_stored_changes_nothing_else(made: tuple[Entry, ...]) -> None:
+    store = FakeStore()
+    with store.write("/f") as writer:
+        writer.append(made)
+        before = writer.commit(Session(key="", file="/f", header=Header(host="plain", session_id="s")))
+    with store.read(before.key) as snapshot:
+        tree = snapshot.tree()
+        raw = snapshot.entries(range(1, before.entries + 1))
+    after = clear_stored(store, before, redacting=True)
+    with store.read(after.key) as snapshot:
+        assert snapshot.tree() == tree
+        cleared = snapshot.entries(range(1, after.entries + 1))
+    assert [(entry.id, entry.kind, entry.source, entry.label) for entry in cleared] == [
+        (entry.id, entry.kind, entry.source, entry.label) for entry in raw
+    ]
+    assert (after.name, after.requests, after.updated) == (before.name, before.requests, before.updated)

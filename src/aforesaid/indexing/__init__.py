@@ -11,14 +11,14 @@ entry belongs whose parent is missing (`docs/decisions/0005-damaged-lines.md`).
 from __future__ import annotations
 
 import os
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from time import perf_counter
 from typing import TYPE_CHECKING, NamedTuple
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from aforesaid.errors import AforesaidError, PathMissing, SessionForgotten, SourceUnreadable, StoreCorrupt
+from aforesaid.errors import AforesaidError, PathMissing, SessionForgotten, SourceUnreadable, StoreCorrupt, StoreError
 from aforesaid.indexing.changes import compare, continues, seal
 from aforesaid.indexing.intake import NOT_READ, Copies, Intake, Thread
 from aforesaid.language.secret_formats import VERSION
@@ -124,11 +124,23 @@ def sync_all(
                 sync(store, reader, file, rebuild=rebuild, redacting=redacting, thorough=True, progress=step)
             )
         except AforesaidError as error:
+            if isinstance(error, PathMissing):
+                _clear_missing(store, file, redacting=redacting)
             reports.append(SyncReport(file=file, status="failed", error_code=error.code, error=str(error)))
         done += size
         if progress is not None:
             progress(done, total)
     return IndexReport(sessions=tuple(reports), duration_ms=(perf_counter() - started) * 1000)
+
+
+def _clear_missing(store: StorePort, file: str, *, redacting: bool) -> None:
+    """Searches what is stored of a transcript that is gone; if the store fails, it is searched on its way out."""
+    from aforesaid.indexing.stored import clear_stored  # late: few transcripts are gone
+
+    with suppress(StoreError):
+        known = store.by_file(os.path.abspath(file))
+        if known is not None:
+            clear_stored(store, known, redacting=redacting)
 
 
 def _shifted(progress: Progress, before: int, total: int) -> Progress:

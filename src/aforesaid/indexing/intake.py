@@ -207,7 +207,7 @@ def clear(entry: Entry) -> Entry:
         tools=tuple([redact(tool).text for tool in entry.tools]),
         files=tuple([redact(file).text for file in entry.files]),
         label=redact(entry.label).text if entry.label else entry.label,
-        redacted=count,
+        redacted=entry.redacted + count,
     )
 
 
