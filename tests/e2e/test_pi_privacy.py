@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 from tests.realpi import QUESTION, Home, Model, Pi, evidence, fill, needs_pi, text_of
 
@@ -68,3 +69,31 @@ def test_a_policy_that_cannot_be_read_blocks_the_text_and_not_the_call(home: Hom
         assert text_of(model.calls[-1][-1]) == QUESTION
         assert evidence(model.calls[-1]) == []
         assert "could not be read" in pi.say("/context privacy")
+
+
+def test_what_was_selected_for_a_local_provider_does_not_go_to_a_remote_one(home: Home, model: Model) -> None:
+    """The user changes the model in the middle of a run, between two calls of the same request."""
+    file = home.agent / "models.json"
+    known = json.loads(file.read_text())
+    known["providers"]["here"] = known["providers"]["fake"]
+    file.write_text(json.dumps(known))
+    configure(home, enabled=True, localProviders=["here"])
+
+    def script(body: dict[str, Any]) -> Any:
+        if text_of(body["messages"][-1]) == QUESTION:
+            return {"tool": "bash", "arguments": {"command": "sleep 1"}}
+        return "done"
+
+    with Pi(home) as pi:
+        lose_both(pi)
+        pi.ask("set_model", provider="here", modelId="fake-1")
+        model.script = script
+        since = len(model.requests)
+        pi.ask("prompt", message=QUESTION)
+        pi.wait(lambda event: event.get("type") == "tool_execution_start")
+        pi.ask("set_model", provider="fake", modelId="fake-1")
+        pi.wait(lambda event: event.get("type") == "agent_settled")
+        assert len(model.requests) == since + 2
+        assert CANARY in json.dumps(model.requests[since])
+        assert "quince7" in json.dumps(model.requests[since + 1])
+        assert CANARY not in json.dumps(model.requests[since + 1])

@@ -87,7 +87,8 @@ export class Bridge {
     const request = findRequest(seen);
     if (request < 0) return this.leave("no-request");
     if (this.followUps.delete(textOf(messages[request]))) this.beginRun();
-    const decision = this.run.decide(seen);
+    const provider = ctx.model?.provider;
+    const decision = this.run.decide(seen, provider);
     if (decision.kind === "leave") return this.leave(decision.reason);
     let selection: Selection;
     if (decision.kind === "reuse") {
@@ -95,7 +96,7 @@ export class Bridge {
       this.facts.outcome = selection.messages.length ? "frozen" : "frozen-native";
     } else {
       selection = await this.ask(seen.entries, seen.items[request].id, ctx);
-      this.run.freeze(seen, request, selection);
+      this.run.freeze(seen, request, selection, provider);
     }
     const woven = weave(seen, messages, selection);
     this.measure(seen.items.map((item) => item.key), messages, woven);

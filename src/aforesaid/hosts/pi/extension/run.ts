@@ -71,11 +71,12 @@ export class Run {
   private compaction: string | undefined;
   private selection: Selection = { messages: [], omitted: [] };
   private stopped = false;
+  private provider: string | undefined;
 
-  /** What to do about a call of this run. */
-  decide(seen: Seen): Decision {
+  /** What to do about a call of this run. What was selected for one provider may not go to another. */
+  decide(seen: Seen, provider: string | undefined): Decision {
     if (this.stopped) return { kind: "leave", reason: "history-rewritten" };
-    if (!this.boundary) return { kind: "ask" };
+    if (!this.boundary || provider !== this.provider) return { kind: "ask" };
     if (this.boundary.every((key, at) => seen.items[at]?.key === key)) {
       return { kind: "reuse", selection: this.selection };
     }
@@ -85,7 +86,8 @@ export class Run {
   }
 
   /** Freezes the additions to the list up to and including its request. */
-  freeze(seen: Seen, request: number, selection: Selection): void {
+  freeze(seen: Seen, request: number, selection: Selection, provider: string | undefined): void {
+    this.provider = provider;
     this.boundary = seen.items.slice(0, request + 1).map((item) => item.key);
     this.compaction = seen.compaction;
     this.selection = selection;
