@@ -135,20 +135,30 @@ def redact(text: str) -> Redacted:
         if not secrets:
             break
         count += len(secrets)
-        lifted = [(_move(at, secrets, opens=opens), marker, opens) for at, marker, opens in lifted]
+        lifted = _move(lifted, secrets)
         text = "".join(_pieces(text, secrets))
     return Redacted(text=_put_back(text, lifted), count=count)
 
 
-def _move(at: int, secrets: tuple[Secret, ...], *, opens: bool) -> int:
-    """Where a place of a text is once secrets were replaced; within a secret, before or behind what stands for it."""
-    moved = at
-    for secret in secrets:
-        if secret.end <= at:
-            moved += len(secret.marker) - (secret.end - secret.start)
-        elif secret.start < at:
-            moved += secret.start - at + (0 if opens else len(secret.marker))
+def _move(lifted: list[tuple[int, str, bool]], secrets: tuple[Secret, ...]) -> list[tuple[int, str, bool]]:
+    """Places of a text once secrets were replaced; one within a secret goes before or behind what stands for it."""
+    moved: list[tuple[int, str, bool]] = []
+    shift = next_one = 0
+    for at, marker, opens in lifted:
+        while next_one < len(secrets) and secrets[next_one].end <= at:
+            shift += _growth(secrets[next_one])
+            next_one += 1
+        place = at
+        if next_one < len(secrets) and secrets[next_one].start < at:
+            inside = secrets[next_one]
+            place = inside.start + (0 if opens else len(inside.marker))
+        moved.append((place + shift, marker, opens))
     return moved
+
+
+def _growth(secret: Secret) -> int:
+    """How much longer a text gets where a secret is replaced."""
+    return len(secret.marker) - (secret.end - secret.start)
 
 
 def _put_back(text: str, lifted: list[tuple[int, str, bool]]) -> str:
@@ -298,12 +308,18 @@ def _merge(found: Found, markers: list[tuple[int, int]]) -> tuple[Secret, ...]:
                 rank, kind = next_rank, next_kind
     merged.append(Secret(start=start, end=end, kind=kind))
     if markers:
-        return tuple(secret for secret in merged if not _covers(secret, markers))
+        return tuple(_apart(merged, markers))
     return tuple(merged)
 
 
-def _covers(secret: Secret, markers: list[tuple[int, int]]) -> bool:
-    return any(start < secret.end and secret.start < end for start, end in markers)
+def _apart(merged: list[Secret], markers: list[tuple[int, int]]) -> Iterator[Secret]:
+    """The secrets that no marker stands in."""
+    next_one = 0
+    for secret in merged:
+        while next_one < len(markers) and markers[next_one][1] <= secret.start:
+            next_one += 1
+        if next_one == len(markers) or markers[next_one][0] >= secret.end:
+            yield secret
 
 
 @cache

@@ -280,6 +280,18 @@ def test_a_value_that_goes_on_is_replaced_to_its_end() -> None:
     assert redact(f'"access_token": "{long}"').text == '"access_token": "[redacted:token:512+]"'
 
 
+def test_what_stands_beside_the_values_is_no_part_of_them() -> None:
+    assert redact(f"Bearer {K}.").text == "Bearer [redacted:token:32+]."
+    assert redact(f'password = "{P}\\"{P}" x').text == 'password = "[redacted:password:16+]" x'
+    assert redact(f"https://{K}:x-oauth-basic@git.example.org").text == (
+        "https://[redacted:url-password:32+]:x-oauth-basic@git.example.org"
+    )
+    assert redact(f"PuTTY-User-Key-File-2: x\nPrivate-Lines: 1\n!{K}").count == 0
+    assert redact(f"my_cookie=a; mycookie: sid={K}").text == "my_cookie=a; mycookie: sid=[redacted:cookie:32+]"
+    assert redact("Authorization: Basic abc=defghijk").count == 0
+    assert redact("mnemonic=Legal Winner 12").count == 0
+
+
 def test_a_token_in_something_longer_is_replaced_with_it() -> None:
     assert redact(f"password={GITHUB}").text == "password=[redacted:github-token:32+]"
 
@@ -370,6 +382,31 @@ HOSTILE = [
     ),
     "ghp_" + "a" * 35 + "-",
 ]
+
+
+MANY = [
+    f"password: {PASSWORD}\n",
+    f"[aforesaid:internal]password: {PASSWORD}[/aforesaid:internal]\n",
+    f"[redacted:password:8+] password: {PASSWORD}\n",
+    f"{GITHUB} ",
+    "[aforesaid:sensitive]",
+]
+
+
+@pytest.mark.parametrize("piece", MANY)
+def test_the_time_to_replace_grows_with_the_text_only(piece: str) -> None:
+    def taken(length: int) -> float:
+        text = (piece * (length // len(piece) + 1))[:length]
+        best = float("inf")
+        for _ in range(3):
+            started = process_time()
+            redact(text)
+            best = min(best, process_time() - started)
+        return best
+
+    redact(piece * 3)
+    short, long = taken(20_000), taken(160_000)
+    assert long < 0.02 + 8 * 3 * short
 
 
 @pytest.mark.parametrize("piece", HOSTILE)
