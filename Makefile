@@ -18,10 +18,10 @@ export PYTHONUTF8 := 1
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --group test
 	touch $@
 
-# The real Pi and the Node that it needs, for the tests of its extension.
-.venv/pi/installed: Makefile
-	npm install --silent --no-audit --no-fund --prefix .venv/pi node@22 @earendil-works/pi-coding-agent@1.6.0
-	touch $@
+# The real Pi and the Node that it needs, for the tests of its extension; without npm these are left out, and said to be.
+.venv/pi/installed: Makefile .venv/installed
+	npm install --silent --no-audit --no-fund --prefix .venv/pi node@22 @earendil-works/pi-coding-agent@1.6.0 \
+	  && touch $@ || echo "npm could not install Pi: the tests of the real Pi are left out"
 
 # Indexes the example sessions and shows for three requests what comes back and why.
 demo: .venv/installed
