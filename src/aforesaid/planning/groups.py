@@ -59,7 +59,7 @@ def make_groups(messages: Sequence[Message]) -> tuple[Group, ...]:
         members[group].append(place)
         tokens[group] += message.tokens
         if message.calls:
-            callers.update((call, group) for call in message.calls if call)
+            callers.update(dict.fromkeys(message.calls, group))
     return tuple(
         Group(kind=kind, members=tuple(places), tokens=cost)
         for kind, places, cost in zip(kinds, members, tokens, strict=True)

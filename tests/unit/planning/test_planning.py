@@ -16,7 +16,7 @@ from aforesaid.planning.messages import digest_message
 from aforesaid.planning.values import Message, NativeContext, Supplement, Verdict
 
 if TYPE_CHECKING:
-    from aforesaid.model import RetrievalStatus
+    from aforesaid.model import Retrieval, RetrievalStatus
 
 TALK = native(*turn(1, 10, 10), message("request", 10, "now"))
 
@@ -121,6 +121,25 @@ def test_what_an_observer_may_not_show_is_said_as_well() -> None:
     )  # fmt: skip
     assert (plan.status, plan.reason, plan.messages) == ("observer", "observer", TALK.messages)
     assert [item.reason for item in plan.manifest.excluded] == ["observer", "rule"]
+
+
+def test_an_observer_watches_what_does_not_fit_as_well() -> None:
+    over = native(message("request", 2000, "now"))
+    assert plan_context(over, call(1000)).reason == "over-hard-limit"
+    assert plan_context(over, call(1000, mode="observer")).status == "observer"
+
+
+def test_summaries_that_may_still_go_out_are_not_told_to_retrieval() -> None:
+    dropped: list[tuple[str, ...]] = []
+    talk = native(message("summary", 10, "sum"), *turn(1, 400, 400), message("request", 10, "now"))
+
+    def retrieve(gone: tuple[str, ...]) -> Retrieval:
+        dropped.append(gone)
+        return found()
+
+    plan = plan_context(talk, call(1000), retrieve=retrieve)
+    assert dropped == [("q1", "a1")]
+    assert plan.omitted == ("q1", "a1")
 
 
 def test_the_counts_of_the_retrieval_say_what_the_plan_left_out() -> None:
