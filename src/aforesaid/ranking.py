@@ -7,6 +7,7 @@ no probability and no measure of confidence. `docs/ranking.md` explains each for
 
 from __future__ import annotations
 
+from functools import lru_cache
 from math import fsum
 from typing import TYPE_CHECKING, Final
 
@@ -98,11 +99,18 @@ def score(candidate: Candidate, matched: Matched, query: Query, length: int) -> 
 
 def stand(role: str, tokens: int, position: int, length: int) -> tuple[float, float, float]:
     """The addends `authority`, `recency` and `tokens`: what an entry is worth whatever was asked."""
-    return (
-        AUTHORITY.get(role, 0.0),
-        round(RECENCY * position / max(1, length - 1), 4),
-        round(-TOKENS * min(1.0, tokens / TOKENS_FULL), 4),
-    )
+    return AUTHORITY.get(role, 0.0), recency(position, length), cost(tokens)
+
+
+def recency(position: int, length: int) -> float:
+    """What a place among so many adds: 0 for the first, 8 for the last."""
+    return round(RECENCY * position / max(1, length - 1), 4)
+
+
+@lru_cache(maxsize=4096)
+def cost(tokens: int) -> float:
+    """What a text of so many tokens takes away, as a negative number."""
+    return round(-TOKENS * min(1.0, tokens / TOKENS_FULL), 4)
 
 
 def _score_contextually(candidate: Candidate, relevance: Relevance, matched: Matched, query: Query) -> Ranked:

@@ -11,6 +11,7 @@ ends and the next one begins, `hits` what a hit looks like.
 
 from __future__ import annotations
 
+from collections import Counter
 from contextlib import ExitStack
 from time import perf_counter
 from typing import TYPE_CHECKING
@@ -72,6 +73,7 @@ class _Asked(Struct, frozen=True, kw_only=True):
     selection: Selection
     question: Question
     pattern: Pattern | None
+    order: Order
     leaf: str | None
     options: RecallOptions
     judge: Callable[[Session], Judge | None]
@@ -128,8 +130,8 @@ def recall(
     if point is not None and point.sessions != sessions:
         raise stale()
     asked = _Asked(
-        store=store, selection=selection, question=question, pattern=pattern, leaf=leaf, options=options, judge=judge,
-        read_line=read_line,
+        store=store, selection=selection, question=question, pattern=pattern, order=Order(question, pattern),
+        leaf=leaf, options=options, judge=judge, read_line=read_line,
     )  # fmt: skip
     started = perf_counter()
     point = point or Point(sessions=sessions)
@@ -161,6 +163,8 @@ def _search_batch(asked: _Asked, point: Point, page: _Page, opened: ExitStack) -
     hits: list[tuple[Hit, Searched]] = []
     stops: list[Key] = []
     copies: set[tuple[object, ...]] = set()
+    families = Counter(session.family for session in batch)
+    shared = {family for family, members in families.items() if members > 1 or (not family and len(batch) > 1)}
     end = point
     for session in batch:
         try:
@@ -181,14 +185,14 @@ def _search_batch(asked: _Asked, point: Point, page: _Page, opened: ExitStack) -
                 raise
             page.unreadable[session.key] = error.code
             continue
-        if len(batch) > 1:
+        if session.family in shared:
             outlines = _without_copies(outlines, copies)
         judge = asked.judge(session)
         page.policy = page.policy or (judge is not None and not judge.open)
         where = Searched(snapshot=snapshot, view=view, pattern=asked.pattern)
         budget = Budget(limited=asked.question.mode == "regex", seconds=SECONDS / len(batch))
         found, stopped = search(
-            snapshot, view, outlines, Order(asked.question, asked.pattern, session.file), after=point.after,
+            snapshot, view, outlines, asked.order, after=point.after,
             limit=limit, budget=budget, admits=open_gate(snapshot, outlines, judge, asked.read_line),
         )  # fmt: skip
         hits += [(hit, where) for hit in found]

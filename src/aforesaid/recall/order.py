@@ -7,8 +7,10 @@ not depend on the size of a page: score, then newest, then id (`docs/ranking.md`
 
 from __future__ import annotations
 
-from itertools import islice
+from functools import partial
+from itertools import groupby, islice
 from math import fsum
+from operator import itemgetter
 from time import perf_counter
 from typing import TYPE_CHECKING, Final
 
@@ -24,7 +26,7 @@ if TYPE_CHECKING:
 
     from aforesaid.inquiry import Outline, Question
     from aforesaid.patterns import Pattern
-    from aforesaid.ports import BrowsePort
+    from aforesaid.ports import BrowsePort, Snapshot
     from aforesaid.recall.views import View
 
     Item = TypeVar("Item")
@@ -76,10 +78,9 @@ class Hit(Struct, frozen=True, kw_only=True):
 class Order:
     """Scores entries as automatic retrieval does; literal terms count as names, phrases and patterns as phrases."""
 
-    def __init__(self, question: Question, pattern: Pattern | None, file: str) -> None:
-        """Takes what is asked, and the transcript whose entries are ordered."""
+    def __init__(self, question: Question, pattern: Pattern | None) -> None:
+        """Takes what is asked."""
         self.pattern = pattern
-        self._file = file
         names = pattern is not None and not pattern.phrase and len(question.text) <= _LONGEST_READ
         query = read_query(question.text) if names else None
         self._weights: list[tuple[frozenset[str], float]] = []
@@ -97,21 +98,30 @@ class Order:
         same = (weight * len(items.intersection(matched)) for items, weight in self._weights)
         return base, ranking.EXTRA_TERM * more, *same
 
-    def score(self, outline: Outline, view: View, worth: Sequence[float]) -> float:
-        """The score of an entry."""
+    def scores(self, outlines: Sequence[Outline], view: View, matched: Sequence[str]) -> list[float]:
+        """The scores of entries that hold the same items."""
+        worth = self.worth(matched)
         if not worth:
-            return 0.0
-        place = view.branch.of(outline.row)
-        position, length = (outline.row - 1, view.last) if place is None else (place, view.branch.length)
-        standing = ranking.stand(outline.role, outline.tokens, position, length)
-        return round(fsum((*worth, 0.0 if place is None else ranking.BRANCH, *standing)), 4)
+            return [0.0] * len(outlines)
+        place_of, authority, cost, full = view.branch.of, ranking.AUTHORITY, ranking.cost, ranking.RECENCY
+        length, last = max(1, view.branch.length - 1), max(1, view.last - 1)
+        off, on = fsum(worth), fsum((*worth, ranking.BRANCH))
+        found: list[float] = []
+        for outline in outlines:
+            place = place_of(outline.row)
+            # As `ranking.recency`, without a call for each of thousands of entries.
+            base, recency = (off, full * (outline.row - 1) / last) if place is None else (on, full * place / length)
+            standing = authority.get(outline.role, 0.0) + round(recency, 4) + cost(outline.tokens)
+            # The addends have four decimals each, so no order of adding them can change the fourth.
+            found.append(round(base + standing, 4))
+        return found
 
-    def key(self, outline: Outline, score: float) -> Key:
-        """Where an entry stands."""
+    def key(self, outline: Outline, score: float, file: str) -> Key:
+        """Where an entry of a transcript stands."""
         time = _backwards(outline.timestamp)
         if self.pattern is None:
-            return 0.0, time, f"{_MOST_ROWS - outline.row:013}", self._file
-        return -score, time, outline.id, self._file
+            return 0.0, time, f"{_MOST_ROWS - outline.row:013}", file
+        return -score, time, outline.id, file
 
 
 def _backwards(timestamp: str | None) -> str:
@@ -123,7 +133,7 @@ _MIRROR: Final = {code: 126 - code for code in range(127)}
 
 
 def search(
-    snapshot: BrowsePort,
+    snapshot: Snapshot,
     view: View,
     outlines: Sequence[Outline],
     order: Order,
@@ -148,20 +158,22 @@ def search(
     Returns:
         The hits, and the place up to which it was searched if the time was over before the page was full.
     """
-    pattern = order.pattern
+    pattern, file = order.pattern, snapshot.session.file
     if pattern is None or pattern.ordered:
-        scored = _scored(view, outlines, order, () if pattern is None else pattern.items)
-        behind = _behind(scored, after)
+        items = () if pattern is None else pattern.items
+        ordered = _in_order(outlines, order.scores(outlines, view, items), partial(order.key, file=file), after)
         if pattern is None:
-            return _admitted(behind, admits, limit), None
-        return _read_in_order(snapshot, behind, pattern, limit=limit, budget=budget, admits=admits)
+            return _admitted(ordered, admits, limit), None
+        return _read_in_order(snapshot, ordered, pattern, limit=limit, budget=budget, admits=admits)
     hits: list[Hit] = []
     for batch in _batches(outlines):
         for outline, text in zip(batch, snapshot.texts([outline.row for outline in batch]), strict=True):
             matched = pattern.matched(text)
             if matched:
-                hits += _scored(view, (outline,), order, matched)
-    return _admitted(_behind(hits, after), admits, limit), None
+                (score,) = order.scores((outline,), view, matched)
+                hits.append(Hit(key=order.key(outline, score, file), outline=outline, score=score, matched=matched))
+    behind = sorted([hit for hit in hits if after is None or hit.key > after], key=lambda hit: hit.key)
+    return _admitted(behind, admits, limit), None
 
 
 def _admitted(ordered: Iterable[Hit], admits: Callable[[Outline], bool], limit: int) -> list[Hit]:
@@ -171,7 +183,7 @@ def _admitted(ordered: Iterable[Hit], admits: Callable[[Outline], bool], limit: 
 
 def _read_in_order(
     snapshot: BrowsePort,
-    ordered: Sequence[Hit],
+    ordered: Iterable[Hit],
     pattern: Pattern,
     *,
     limit: int,
@@ -195,24 +207,25 @@ def _read_in_order(
     return hits, None
 
 
-def _scored(view: View, outlines: Sequence[Outline], order: Order, matched: tuple[str, ...]) -> list[Hit]:
-    """Entries that hold the same items, with their scores."""
-    worth = order.worth(matched)
-    scores = [order.score(outline, view, worth) for outline in outlines]
-    return [
-        Hit(key=order.key(outline, score), outline=outline, score=score, matched=matched)
-        for outline, score in zip(outlines, scores, strict=True)
-    ]
+def _in_order(
+    outlines: Sequence[Outline],
+    scores: Sequence[float],
+    place: Callable[[Outline, float], Key],
+    after: Key | None,
+) -> Iterator[Hit]:
+    """Entries behind a place, in order; most are never asked for, so that their places are worked out late."""
+    ranked = sorted(zip(scores, outlines, strict=True), key=itemgetter(0), reverse=True)
+    for score, equal in groupby(ranked, key=itemgetter(0)):
+        if after is not None and -score < after[0]:
+            continue
+        hits = [Hit(key=place(outline, score), outline=outline, score=score, matched=()) for _, outline in equal]
+        hits.sort(key=lambda hit: hit.key)
+        yield from (hit for hit in hits if after is None or hit.key > after)
 
 
-def _behind(hits: Sequence[Hit], after: Key | None) -> list[Hit]:
-    """Those behind a place, in order."""
-    return sorted([hit for hit in hits if after is None or hit.key > after], key=lambda hit: hit.key)
-
-
-def _batches(items: Sequence[Item]) -> Iterator[Sequence[Item]]:
+def _batches(items: Iterable[Item]) -> Iterator[Sequence[Item]]:
     """Items in growing batches: the first few often fill the page."""
-    start, size = 0, _FIRST_BATCH
-    while start < len(items):
-        yield items[start : start + size]
-        start, size = start + size, min(4 * size, _LARGEST_BATCH)
+    rest, size = iter(items), _FIRST_BATCH
+    while batch := list(islice(rest, size)):
+        yield batch
+        size = min(4 * size, _LARGEST_BATCH)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from aforesaid.cli.arguments import Options
     from aforesaid.cli.bench.rows import Row
 
-SUBJECTS: Final = ("retrieve", "build", "secrets", "transcripts")
+SUBJECTS: Final = ("retrieve", "build", "recall", "secrets", "transcripts")
 FEWEST: Final = 100
 """Entries: below this there is nothing to measure."""
 
@@ -26,8 +26,8 @@ FEWEST: Final = 100
 def add_arguments(parser: ArgumentParser) -> None:
     """The arguments of `bench`."""
     meanings = (
-        "retrieve: every target; build: those of building only; secrets: how they are found;"
-        " transcripts: reading those in --data"
+        "retrieve: every target; build: those of building only; recall: searches of many sessions;"
+        " secrets: how they are found; transcripts: reading those in --data"
     )
     parser.add_argument("subject", choices=SUBJECTS, help=meanings)
     parser.add_argument("--data", metavar="DIR", help="transcripts: a folder of real ones")
@@ -87,9 +87,12 @@ def measure(subject: str, entries: int, rounds: int, work: str | None = None) ->
         work: folder for the temporary files; None takes the system's.
     """
     # Late: they bring the whole product.
-    from aforesaid.cli.bench import build, retrieve, secrets, service, setting, start
+    from aforesaid.cli.bench import build, many, retrieve, secrets, service, setting, start
 
     with setting.working_folder(work) as folder:
+        if subject == "recall":
+            with Progress("Building the store") as progress:
+                return many.measure(entries, rounds, folder, progress)
         with Progress("Building the store") as progress:
             prepared = setting.prepare(entries, folder, progress)
         if subject == "build":

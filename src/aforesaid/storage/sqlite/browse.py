@@ -31,6 +31,9 @@ if TYPE_CHECKING:
     from aforesaid.model import Span
     from aforesaid.storage.sqlite.shard import Shard
 
+KEPT = 2000
+"""Entries of a listing that stays with an open file; the next page, or the next search, often asks for the same."""
+
 _OUTLINES = (
     "SELECT entry.row, id, kind, role, timestamp, tokens, digest, extra FROM entry"
     " CROSS JOIN digest ON digest.row = entry.row WHERE {within} AND length(text) > 0{more} ORDER BY entry.row"

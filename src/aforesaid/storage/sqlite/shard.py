@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import Any
 
+    from aforesaid.inquiry import Filter, Outline
     from aforesaid.model import Session, Span, StoredEntry, Tree
     from aforesaid.storage.sqlite.connection import Database
     from aforesaid.storage.sqlite.id_blocks import Blocks
@@ -97,6 +98,7 @@ class Shard:
         spent: whether the connection has written so much that a new one will be faster.
         spans: those that stand in the temporary table of the connection (see `search`).
         tree: the shape of the session at a generation.
+        listed: the latest listing of entries, with what was asked for.
     """
 
     __slots__ = (
@@ -107,6 +109,7 @@ class Shard:
         "database",
         "incarnation",
         "key",
+        "listed",
         "postings",
         "ready",
         "recent",
@@ -127,6 +130,7 @@ class Shard:
         self.spans: Sequence[Span] = ()
         self.tail: int | None = None
         self.tree: tuple[int, Tree] | None = None
+        self.listed: tuple[tuple[int, tuple[Span, ...], Filter], tuple[Outline, ...]] | None = None
         self._blocks: tuple[int, Blocks] | None = None
         self._facts: tuple[int, Facts] | None = None
         self._record: tuple[bytes, int] | None = None

@@ -160,8 +160,13 @@ class ShardSnapshot:
 
     def outlines(self, spans: Sequence[Span], wanted: Filter) -> tuple[Outline, ...]:
         """The rows within the spans that have a text and pass the filter, in row order."""
+        asked = (self._session.generation, tuple(spans), wanted)
+        if self._shard.listed is not None and self._shard.listed[0] == asked:
+            return self._shard.listed[1]
         with self._reading():
-            return browse.outlines(self._shard, spans, wanted)
+            found = browse.outlines(self._shard, spans, wanted)
+        self._shard.listed = (asked, found) if len(found) <= browse.KEPT else None
+        return found
 
     def texts(self, rows: Sequence[int]) -> tuple[str, ...]:
         """The texts of these rows."""

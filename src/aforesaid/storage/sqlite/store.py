@@ -61,7 +61,7 @@ CATALOGUE = "catalogue" + SUFFIX
 LOCK = "lock"
 DAMAGED = ".damaged"
 FORGOTTEN = "forgotten" + SUFFIX
-KEPT_OPEN = 8
+KEPT_OPEN = 16
 """Session files that stay open when nobody uses them."""
 DEFAULT_TIMEOUT_MS = 5000
 
