@@ -937,7 +937,7 @@ class Engine:
 
     def _find(self, reference: str) -> Session:
         """The stored session that a path or an id names."""
-        known = self._store.by_file(os.path.abspath(reference))
+        known = self._store.by_file(reference if reference in self._held else os.path.abspath(reference))
         if known is not None:
             return known
         found = self._store.by_id(reference)

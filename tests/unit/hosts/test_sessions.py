@@ -1,0 +1,122 @@
+"""The open sessions of a service, without a process."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from tests import pi
+
+from aforesaid.engine import Engine
+from aforesaid.errors import BadArgument, SessionNotFound
+from aforesaid.hosts.jsonrpc import Call
+from aforesaid.hosts.sessions import Model, Sessions, _reserve
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+
+class Desk:
+    """Calls methods as the connection does, what is due afterwards included."""
+
+    def __init__(self, engine: Engine) -> None:
+        self.engine = engine
+        self.ended = 0
+        self.methods = Sessions(engine, self._end).table({})
+
+    def _end(self) -> None:
+        self.ended += 1
+
+    def call(self, method: str, **params: Any) -> Any:
+        call = Call(1, method, dict(params), wanted=True, arrived=0.0)
+        answer = self.methods[method](call.params, call)
+        if call.afterwards is not None:
+            call.afterwards()
+        return answer
+
+
+@pytest.fixture
+def desk(tmp_path: Path) -> Iterator[Desk]:
+    with Engine.open(tmp_path / "store") as engine:
+        yield Desk(engine)
+
+
+def rows() -> list[pi.Row]:
+    talk = pi.conversation(["the walnut table costs 412 crowns", "noted"])
+    end = pi.compaction("cccccccc", talk[-1]["id"], "cccccccc", minute=9)
+    ask = pi.message("q0000001", "cccccccc", "what does the walnut table cost?", minute=10)
+    return [pi.header("one"), *talk, end, ask]
+
+
+ASK = {"leaf": "q0000001", "request": "q0000001", "entries": {"add": ["cccccccc", "q0000001"]}}
+
+
+def test_a_plan_is_kept_in_the_store_after_the_answer(desk: Desk, tmp_path: Path) -> None:
+    file = pi.write(tmp_path / "s.jsonl", rows())
+    session = desk.call("session/open", host="pi", sessionId="one", file=str(file))["session"]
+    told = desk.call("session/context", session=session, **ASK)
+    assert len(told["messages"]) == 1
+    (kept,) = desk.engine.manifests(session=file)
+    assert kept.manifest.retrieved_event_ids == ("e0000000",)
+
+
+def test_a_session_without_a_file_keeps_its_manifests_in_memory(desk: Desk, tmp_path: Path) -> None:
+    session = desk.call("session/open", host="pi", sessionId="one")["session"]
+    desk.call("session/append", session=session, add=rows())
+    assert len(desk.call("session/context", session=session, **ASK)["messages"]) == 1
+    shown = {topic: desk.call("session/show", session=session, topic=topic)["text"] for topic in ("health", "manifest")}
+    assert "memory" in shown["health"]
+    assert "retrieved: e0000000" in shown["manifest"]
+    assert "in memory" in desk.call("session/show", session=session, topic="rebuild-index")["text"]
+    assert not (tmp_path / "store").exists()
+
+
+def test_the_index_is_rebuilt_or_it_is_said_why_not(desk: Desk, tmp_path: Path) -> None:
+    file = pi.write(tmp_path / "s.jsonl", rows())
+    session = desk.call("session/open", host="pi", sessionId="one", file=str(file))["session"]
+    show = {"session": session, "topic": "rebuild-index"}
+    assert desk.call("session/show", **show)["text"] == "the index of this session was rebuilt: 4 entries"
+    file.unlink()
+    assert "could not be rebuilt" in desk.call("session/show", **show)["text"]
+
+
+def test_settings_have_what_a_dialog_needs(desk: Desk) -> None:
+    options = {option["key"]: option for option in desk.call("host/settings")["options"]}
+    assert options["retrieval.exact"]["choices"] == ["true", "false"]
+    assert options["context.mode"]["choices"] == ["managed", "observer"]
+    assert options["retrieval.maxResults"] == {
+        "key": "retrieval.maxResults",
+        "value": 12,
+        "meaning": "most hits of one retrieval",
+        "allowed": "a whole number from 1 to 100",
+        "choices": None,
+    }
+
+
+def test_wrong_arguments(desk: Desk, tmp_path: Path) -> None:
+    with pytest.raises(SessionNotFound):
+        desk.call("session/context", session="nothing")
+    with pytest.raises(BadArgument):
+        desk.call("session/open", host="emacs", sessionId="one")
+    session = desk.call("session/open", host="pi", sessionId="one")["session"]
+    with pytest.raises(BadArgument):
+        desk.call("session/append", session=session, keep=3)
+    with pytest.raises(BadArgument):
+        desk.call("session/context", session=session, entries={"keep": 1})
+    held = desk.call("session/open", host="pi", sessionId="two", file=str(tmp_path / "s.jsonl"))["session"]
+    with pytest.raises(BadArgument):
+        desk.call("session/append", session=held, add=[{}])
+
+
+def test_shutdown_ends_the_service(desk: Desk) -> None:
+    assert desk.call("shutdown") is None
+    assert desk.ended == 1
+
+
+@pytest.mark.parametrize(
+    ("window", "most", "reserve"),
+    [(128_000, 4096, 4096), (128_000, 64_000, None), (6_000, 4096, None), (1000, 0, None)],
+)
+def test_what_a_model_may_answer_at_most_counts_where_it_is_little(window: int, most: int, reserve: int | None) -> None:
+    assert _reserve(Model(provider="p", id="m", context_window=window, max_tokens=most)) == reserve
