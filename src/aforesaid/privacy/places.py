@@ -49,6 +49,8 @@ _SCHEME: Final = re.compile(
     r"(?i:(?:bearer|basic|token|apikey|api-key|key|digest|negotiate|sso-key|ssws|splunk|bot|hawk|jwt)[ \t]{1,4}"
     r"|token token=\"?)"
 )
+_RIGHT_BEHIND: Final = frozenset("=:\"'\\%")
+"""What may stand behind the name of a session's cookie."""
 _SCHEMED: Final = frozenset(("auth", "token", "key", "secret"))
 """Kinds before whose values a scheme may stand: `Bearer`, `Basic`, `token`."""
 _BARE: Final = re.compile(r"[^\s\"'`<>“”‘’«»]{1,256}")
@@ -82,11 +84,20 @@ _HAS_DIGIT: Final = re.compile("[0-9]")
 _WORD: Final = re.compile(r"(?P<mark>[\"'`“‘«*]{0,3})(?P<word>[^\s\"`“”‘’«»]{4,256})")
 
 
-def after_name(kind: str, text: str, start: int, end: int) -> tuple[Place, ...]:
-    """The secret beside a telling name that stands from `start` to `end`."""
-    name = text[start:end]
+def beside_name(kind: NameKind, text: str, start: int, end: int) -> tuple[Place, ...]:
+    """The secrets beside a telling name that stands from `start` to `end`."""
+    if kind == "bearer":
+        return after_bearer(text, end)
     if kind == "cookie":
-        return _cookies(name, text, end)
+        return _cookies(text[start:end], text, end)
+    if kind == "putty":
+        return _putty(text, end)
+    return after_name(kind, text, start, end)
+
+
+def after_name(kind: str, text: str, start: int, end: int) -> tuple[Place, ...]:
+    """The secret beside a name of the other kinds."""
+    name = text[start:end]
     if kind == "weak-key":
         kind, end = _key(name, text, start, end)
     if name == "sshpass":
@@ -96,13 +107,15 @@ def after_name(kind: str, text: str, start: int, end: int) -> tuple[Place, ...]:
         if found is None:
             return ()
         kind, end = "password", found.end()
-    if kind == "putty":
-        return _putty(text, end)
+    if kind == "session" and text[end : end + 1] not in _RIGHT_BEHIND:
+        return ()  # code that works with sessions names them all the time
     separator = _SEPARATOR.match(text, end)
     places: tuple[Place, ...] = ()
     if separator is not None:
         places = _separated(kind, text, start, separator)  # type: ignore[arg-type]
-    if not places and name.lower() != "pass" and kind in ("password", "secret", "token", "key"):
+    if name.lower().lstrip("-") == "pass":  # more often a verb, a result of tests or a colour
+        return () if name == "PASS" and text.startswith(":", end) else tuple(p for p in places if _is_drawn(text, p))
+    if not places and kind in ("password", "secret", "token", "key"):
         places = _told(kind, text, end)  # type: ignore[arg-type]
     return places
 
@@ -149,6 +162,11 @@ def _separated(kind: NameKind, text: str, start: int, separator: re.Match[str]) 
     if separator["tag"] is not None:  # an element, not a placeholder in angle brackets
         return tuple(place for place in places if text.startswith("</", place.end))
     return places
+
+
+def _is_drawn(text: str, place: Place) -> bool:
+    """Whether a value has a digit and no blank."""
+    return _has_digit(text, place) and " " not in text[place.start : place.end]
 
 
 def _has_digit(text: str, place: Place) -> bool:

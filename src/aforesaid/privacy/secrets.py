@@ -22,12 +22,10 @@ from aforesaid.language.secret_names import STEMS
 from aforesaid.privacy.markers import find_markers
 from aforesaid.privacy.names import describe
 from aforesaid.privacy.places import (
-    Place,
-    after_bearer,
     after_command,
     after_identified,
-    after_name,
     after_scheme,
+    beside_name,
     private_key,
 )
 
@@ -277,14 +275,10 @@ def _find_names(text: str, lower: str, shape: bytes, found: Found) -> None:
                 name = text[start:end]
                 kind = describe(name)
                 if kind:
-                    for place in _values(kind, text, start, end):
+                    for place in beside_name(kind, text, start, end):
                         found.append((place.start, place.end, _PLACE, place.kind))
                         behind = max(behind, place.end)
             at = lower.find(stem, max(behind, at + 1))
-
-
-def _values(kind: str, text: str, start: int, end: int) -> tuple[Place, ...]:
-    return after_bearer(text, end) if kind == "bearer" else after_name(kind, text, start, end)
 
 
 def _markers(text: str) -> list[tuple[int, int]]:

@@ -20,7 +20,7 @@ JUDGED: Final = 128
 """Characters of a value by which it is judged."""
 
 _REFERENCE: Final = re.compile(
-    r"\$\{?\w|\$\(|%\w+%|%\(|%s|\{\{|\{\w*\}|<[^>]*>|#\{|@[a-z_]+$|![A-Za-z]+(?::|$)|\[redacted|\*{2,}|x{4,}|X{4,}|•|…|\.{3}|_{3,}|-{3,}"
+    r"#[0-9a-fA-F]{3,8}$|\$\{?\w|\$\(|%\w+%|%\(|%s|\{\{|\{\w*\}|<[^>]*>|#\{|@[a-z_]+$|![A-Za-z]+(?::|$)|\[redacted|\*{2,}|x{4,}|X{4,}|•|…|\.{3}|_{3,}|-{3,}"
     r"|(?:process|os|env|ENV|secrets|vars|config|settings|self|this|ctx|req|request|props|params|args|opts|options|cfg)"
     r"(?:\.|\[)|(?:vault|op|ssm|arn|ref|file|env|sm|gcp|aws|azure|kv|keyring)(?::|\+)|getenv|ENC\[|None$|null|base64:$",
 )
@@ -81,7 +81,9 @@ def is_secret(kind: NameKind, value: str, *, quoted: bool, plain: bool) -> bool:
     if kind in ("auth", "bearer"):
         return _is_opaque(value, least=12, plain=True) and not _UUID.match(value)
     if kind in ("session", "signature"):
-        return length >= 16 and not _UUID.match(value) and _is_opaque(value, least=16, plain=False)
+        return (
+            length >= 16 and _has_digit(value) and not _UUID.match(value) and _is_opaque(value, least=16, plain=False)
+        )
     # A bare `key`: only what no hash, id or name looks like.
     return length >= 20 and not _HEX.match(value) and not _UUID.match(value) and is_random(value)
 

@@ -274,6 +274,21 @@ def test_names_alone_tell_nothing(text: str) -> None:
     assert find_secrets(text) == ()
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "--- PASS: TestHashWorktree256ID (0.00s)",
+        "--pass: #34d399;",
+        "Integration tests pass: `mise run test:integration 2`",
+        "sessionID = unknownSessionIdentifier",
+        "SessionID:        cpInfo.SessionID,",
+        "sessionID := selectedPoint.SessionIDs[0]",
+    ],
+)
+def test_what_real_transcripts_are_full_of_stays(text: str) -> None:
+    assert find_secrets(text) == ()
+
+
 def test_a_value_that_goes_on_is_replaced_to_its_end() -> None:
     long = drawn(900)
     assert redact(f"access_token={long}").text == "access_token=[redacted:token:512+]"
