@@ -31,6 +31,13 @@ TESTS: dict[str, tuple[str, ...]] = {
     "lineage.py": ("tests/unit/test_lineage.py", "tests/fuzz/test_branches.py"),
     "tombstones.py": ("tests/unit/test_tombstones.py", "tests/contract/test_forgetting_port.py"),
     "matching.py": ("tests/unit/test_matching.py", "tests/contract/test_store_port.py"),
+    "privacy/markers.py": ("tests/unit/privacy/test_markers.py",),
+    "privacy/rules.py": ("tests/unit/privacy/test_rules.py",),
+    "privacy/policy.py": ("tests/unit/privacy/test_judge.py",),
+    "privacy/judge.py": ("tests/unit/privacy/test_judge.py", "tests/unit/privacy/test_payload.py"),
+    "privacy/payload.py": ("tests/unit/privacy/test_payload.py",),
+    "privacy/paths.py": ("tests/unit/privacy/test_paths.py",),
+    "withholding.py": ("tests/unit/test_withholding.py", "tests/unit/test_engine_privacy.py"),
 }
 """Modules and packages that must not break unseen, with the tests that guard them."""
 

@@ -9,11 +9,11 @@ from msgspec.structs import replace
 from tests.values import make_entry, make_evidence, make_retrieval
 
 from aforesaid.errors import PrivacyFailed, StoreBusy
-from aforesaid.model import Branch, Candidate, Matched, Ranked
+from aforesaid.model import Branch, Candidate, Matched, Ranked, Run, Source, Tree
 from aforesaid.privacy.judge import Judge
 from aforesaid.privacy.policy import Policy
 from aforesaid.privacy.rules import Rule
-from aforesaid.withholding import FARTHEST, find_call, withhold, withhold_lines
+from aforesaid.withholding import FARTHEST, Gate, find_call, withhold, withhold_lines
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -115,6 +115,84 @@ def test_a_call_that_is_too_far_away_or_has_no_id_is_not_found() -> None:
     nameless = make_entry("x", row=1, role="tool_result", calls=("",))
     spans = ((0, 999),)
     assert [find_call(entries, result, spans) for result in (near, far, nameless)] == [call, None, None]  # type: ignore[arg-type]
+
+
+def test_a_call_may_open_a_stretch_of_the_branch_and_the_result_another() -> None:
+    call = make_entry("call", row=9, calls=("c1",), role="tool_call")
+    result = make_entry("x", row=40, role="tool_result", calls=("c1",))
+    assert find_call(Entries(call), result, ((0, 9), (40, 60))) == call  # type: ignore[arg-type]
+    assert find_call(Entries(call), result, ((0, 9), (50, 60))) is None  # type: ignore[arg-type]
+
+
+# --- one by one -----------------------------------------------------------------------------------------------------
+
+
+class Lines:
+    """Raw lines by their offset; counts who is asked."""
+
+    def __init__(self, **lines: bytes | None) -> None:
+        self._lines = {int(name.strip("_")): line for name, line in lines.items()}
+        self.asked: list[int] = []
+
+    def __call__(self, source: Source) -> bytes | None:
+        self.asked.append(source.offset)
+        return self._lines[source.offset]
+
+
+def at(row: int, text: str = "a", *, length: int = 9, **more: object) -> StoredEntry:
+    source = Source(line=row, offset=row, length=length, sha256=b"")
+    return make_entry(text, row=row, source=source, **more)
+
+
+def test_a_gate_judges_the_stored_text_and_the_line_once() -> None:
+    entries = Entries(at(1), at(2, SECRET), at(3), at(4))
+    lines = Lines(_1=b'{"text": "a"}', _3=b'{"text": "[aforesaid:sensitive]a"}', _4=None)
+    gate = Gate(entries, judge(), lines)  # type: ignore[arg-type]
+    assert [gate.admits([row]) for row in (1, 2, 3, 4, 1, 2, 3)] == [True, False, False, False, True, False, False]
+    assert (entries.asked, lines.asked) == ([1, 2, 3, 4], [1, 3, 4])
+
+
+def test_a_gate_lets_equal_texts_go_together_or_not_at_all() -> None:
+    lines = Lines(_1=b"{}", _3=b"{}")
+    gate = Gate(Entries(at(1), at(2, SECRET), at(3)), judge(), lines)  # type: ignore[arg-type]
+    assert gate.admits([1, 3])
+    assert not gate.admits([1, 2])
+    assert not gate.admits([2, 1])
+    assert gate.admits([])
+
+
+def test_a_gate_needs_no_line_where_there_is_none() -> None:
+    lines = Lines(_1=b"")
+    gate = Gate(Entries(at(1), at(2, length=0), at(3, SECRET, length=0)), judge(), lines)  # type: ignore[arg-type]
+    assert [gate.admits([row]) for row in (1, 2, 3)] == [True, True, False]
+    assert lines.asked == [1]
+
+
+def test_an_open_gate_asks_nobody() -> None:
+    entries = Entries(at(1, SECRET))
+    assert Gate(entries, Judge(Policy()), Lines()).admits([1])  # type: ignore[arg-type]
+    assert entries.asked == []
+
+
+def test_a_gate_looks_up_the_call_of_a_result() -> None:
+    call = at(1, "read", role="tool_call", calls=("c1",), files=("secrets/a",))
+    result = at(2, role="tool_result", calls=("c1",))
+    rule = Rule(classification="sensitive", path="secrets/**")
+    tree = Tree(runs=(Run(first=1, last=2, parent=None),), marks=(), tail=2)
+    for policy, allowed in ((judge(rules=(rule,)), False), (judge(), True)):
+        entries = Entries(call, result)
+        entries.tree = lambda: tree  # type: ignore[attr-defined]
+        assert Gate(entries, policy, Lines(_2=b"{}")).admits([2]) is allowed  # type: ignore[arg-type]
+
+
+def test_a_gate_that_fails_is_shut() -> None:
+    with pytest.raises(PrivacyFailed):
+        Gate(Entries(at(1)), judge(), Lines()).admits([1])  # type: ignore[arg-type]
+    with pytest.raises(StoreBusy):
+        Gate(Entries(error=StoreBusy("busy", "wait")), judge(), Lines()).admits([1])  # type: ignore[arg-type]
+
+
+# --- failures -------------------------------------------------------------------------------------------------------
 
 
 def test_an_error_of_the_policy_blocks_the_text(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from aforesaid.model import LEVELS, Level
-from aforesaid.privacy.markers import RANK, UNMARKED, Marks, highest, read_marks, to_level
+from aforesaid.privacy.markers import RANK, UNMARKED, Marks, find_markers, highest, read_marks, to_level
 
 SENSITIVE, INTERNAL, LOCAL = "[aforesaid:sensitive]", "[aforesaid:internal]", "[aforesaid:local-only]"
 
@@ -83,6 +83,16 @@ def test_other_spellings_of_a_marker_count(marker: str) -> None:
 def test_the_same_level_may_come_again_after_its_end() -> None:
     text = f"{INTERNAL}a{end(INTERNAL)}b{INTERNAL}c{end(INTERNAL)}"
     assert [level for _, _, level in read_marks(text).spans] == ["internal", "internal"]
+
+
+def test_markers_are_found_with_their_places_and_whether_they_open() -> None:
+    text = f"a {INTERNAL}b{end(INTERNAL)} ［aforesaid：x］c"
+    assert [(text[start:stop], opens) for start, stop, opens in find_markers(text)] == [
+        (INTERNAL, True),
+        (end(INTERNAL), False),
+        ("［aforesaid：x］", True),
+    ]
+    assert find_markers("aforesaid") == find_markers("none") == ()
 
 
 def test_a_name_that_is_no_level_counts_as_the_highest() -> None:

@@ -15,7 +15,7 @@ from tests.conftest import ROOT
 from aforesaid.model import LEVELS
 from aforesaid.privacy.judge import Judge
 from aforesaid.privacy.markers import read_marks
-from aforesaid.privacy.payload import Outgoing, clear_payload, conceal
+from aforesaid.privacy.payload import Outgoing, clear_payload, conceal, refuse_supplements
 from aforesaid.privacy.policy import Policy, Providers
 from aforesaid.privacy.rules import Rule
 from aforesaid.privacy.secrets import redact
@@ -108,6 +108,13 @@ def test_what_cannot_be_judged_is_prohibited_and_the_call_goes_out(monkeypatch: 
     payload = clear_payload([native("a", ""), ours("b")], broken)
     assert [message.texts for message in payload.cleared.values] == [(conceal("local-only"), "")]
     assert [left.reason for left in payload.withheld] == ["privacy-failed"]
+
+
+def test_supplements_may_be_refused_together() -> None:
+    payload = refuse_supplements([native(S), ours("b", id_="e1"), native("c")], judge(), "privacy-unreadable")
+    assert [message.texts for message in payload.cleared.values] == [(S,), ("c",)]
+    assert payload.kept == (0, 2)
+    assert [(left.entry_id, left.reason) for left in payload.withheld] == [("e1", "privacy-unreadable")]
 
 
 PIECES = st.lists(
