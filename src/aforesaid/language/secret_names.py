@@ -99,7 +99,7 @@ oauth2 oauth2.0 pbkdf2 argon2 argon2i argon2d argon2id bcrypt2 ipv4 ipv6 http1 h
 pkcs8 pkcs11 pkcs12 x509 x25519 ed25519 ecdsa256 rs256 rs384 rs512 hs256 hs384 hs512 es256 es384 es512 ps256 aes128 aes192
 aes256 aes-128 aes-256 rsa2048 rsa4096 rsa-2048 k8s s3 ec2 i18n l10n int8 int16 int32 int64 uint8 uint16 uint32 uint64 float32
 float64 u8 u16 u32 u64 i32 i64 f32 f64 h1 h2 h3 win32 win64 x86 x64 amd64 arm64 node18 node20 py3 auth0 saml2 v1 v2 v3 v4
-web3 log4j mp3 mp4 md5sum sha256sum sha1sum 2fa mfa2 u2f fido2 ntlmv2 tls1.2 tls1.3 tls12 tls13 ssl3 level1 part1 step1 step2
+web3 log4j mp3 mp4 md5sum sha256sum sha1sum 2fa mfa2 u2f fido2 ntlmv2 scram-sha-1 scram-sha-256 scram-sha-512 tls1.2 tls1.3 tls12 tls13 ssl3 level1 part1 step1 step2
 """.split()
 )
 """Words with digits that are no secrets either."""

@@ -56,7 +56,7 @@ _SCHEMED: Final = frozenset(("auth", "token", "key", "secret"))
 _BARE: Final = re.compile(r"[^\s\"'`<>“”‘’«»]{1,256}")
 _MORE: Final = re.compile(r"[\w+/=.~-]{0,4096}", re.ASCII)
 _ENDS: Final = re.compile(r"[,;|](?=\s|$|[,;&|\])}]|[\w -]{1,30}[=:])|&(?=\s|$|&)|[(){}\[\]\\]|%26|%22|&quot;|&amp;")
-_ENDS_WHOLE: Final = re.compile(r"[,;](?=[\w -]{1,30}=)|[;&\\]$|\\[nrt]|%26|&amp;|&&|;;")
+_ENDS_WHOLE: Final = re.compile(r"[,;](?=[\w -]{1,30}=)|[;&\\]$|\\[nrt]|%26|&amp;|&&|;;|\)[;,})\]]")
 _ENDS_QUERY: Final = re.compile(r"[&#\\,;(){}\[\]]|%26|%22")
 _TRAILING: Final = ".,;:!?)]}>*_"
 

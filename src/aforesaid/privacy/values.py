@@ -20,7 +20,7 @@ JUDGED: Final = 128
 """Characters of a value by which it is judged."""
 
 _REFERENCE: Final = re.compile(
-    r"#[0-9a-fA-F]{3,8}$|\$\{?\w|\$\(|%\w+%|%\(|%s|\{\{|\{\w*\}|<[^>]*>|#\{|@[a-z_]+$|![A-Za-z]+(?::|$)|\[redacted|\*{2,}|x{4,}|X{4,}|•|…|\.{3}|_{3,}|-{3,}"
+    r"#[0-9a-fA-F]{3,8}$|&[#\w]{1,6};|\$\{?\w|\$\(|%\w+%|%\(|%s|\{\{|\{\w*\}|<[^>]*>|#\{|@[a-z_]+$|![A-Za-z]+(?::|$)|\[redacted|\*{2,}|x{4,}|X{4,}|•|…|\.{3}|_{3,}|-{3,}"
     r"|(?:process|os|env|ENV|secrets|vars|config|settings|self|this|ctx|req|request|props|params|args|opts|options|cfg)"
     r"(?:\.|\[)|(?:vault|op|ssm|arn|ref|file|env|sm|gcp|aws|azure|kv|keyring)(?::|\+)|getenv|ENC\[|None$|null|base64:$",
 )
@@ -45,7 +45,7 @@ _DATE: Final = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 _OPAQUE: Final = re.compile(r"[\w+/=.~:@!#$%^&*?|,;-]+$", re.ASCII)
 _PIECE: Final = re.compile(r"[A-Za-z]+|[0-9]+")
 _WORD: Final = re.compile(
-    r"[A-Z]?[a-zß-ÿ]+[0-9]{0,2}(?:[A-Z][a-z]+[0-9]{0,2}){0,6}$|[A-Z]+[0-9]{0,2}$|[0-9]{1,4}$|v[0-9]{1,3}$"
+    r"[A-Z]?[a-zß-ÿ]+[0-9]{0,2}(?:[A-Z][a-z]+[0-9]{0,2}){0,12}$|[A-Z]+[0-9]{0,2}$|[0-9]{1,4}$|v[0-9]{1,3}$"
     r"|(?:[A-Z]?[a-z]+|[A-Z]{2,})[0-9]{1,5}(?:[A-Z][a-z]{2,}){1,6}$"
     r"|[0-9]{1,3}[a-z]{1,3}$"
 )
@@ -109,7 +109,7 @@ def in_prose(kind: NameKind, value: str, *, marked: bool, told: bool) -> bool:
         told: whether "is", "=", ":" or the like stands before it.
     """
     lower = value.lower()
-    if lower in words.TECHNICAL or len(value) < 6 or _is_reference(value) or _is_placeholder(value):
+    if lower in words.TECHNICAL or len(value) < 6 or "<" in value or _is_reference(value) or _is_placeholder(value):
         return False
     if _NUMBER.match(value) or _VERSION.match(value) or _is_path(value) or _FILE.match(value) or _MAIL.match(value):
         return False

@@ -278,6 +278,10 @@ def test_names_alone_tell_nothing(text: str) -> None:
     "text",
     [
         "--- PASS: TestHashWorktree256ID (0.00s)",
+        '"result_key": "LocalGatewayRouteTableVirtualInterfaceGroupAssociations"',
+        "<code>passphrase: &#x3C;string2>",
+        'the password is "scram-sha-256", or md5',
+        "1Password: the format is `ops_<base64>`",
         "--pass: #34d399;",
         "Integration tests pass: `mise run test:integration 2`",
         "sessionID = unknownSessionIdentifier",
