@@ -130,7 +130,10 @@ def evidence(messages: list[Row]) -> list[int]:
 
 
 class Home:
-    """A made-up user of Pi: home, Pi's folder, a store and a folder to work in."""
+    """A made-up user of Pi: home, Pi's folder, a store and a folder to work in.
+
+    With `hasty` the timeouts are the product's own; else they are long.
+    """
 
     def __init__(self, folder: Path, model: Model, **more: Any) -> None:
         self.folder = folder
@@ -173,7 +176,13 @@ class Home:
             "defaultProvider": "fake", "defaultModel": "fake-1", "quietStartup": True, "enableInstallTelemetry": False,
             "enableAnalytics": False, "cacheWarming": "off", "retry": {"enabled": False}, "compaction": compaction,
         }  # fmt: skip
+        hasty = more.pop("hasty", False)
         (self.agent / "settings.json").write_text(json.dumps({**settings, **more}))
+        if not hasty:
+            # A busy machine must not fail what is no matter of time.
+            own = folder / "config" / "aforesaid"
+            own.mkdir(parents=True)
+            (own / "config.json").write_text(json.dumps({"host": {"timeoutMs": 5000, "firstCallTimeoutMs": 10_000}}))
 
     def aforesaid(self, *arguments: str) -> subprocess.CompletedProcess[bytes]:
         command = [sys.executable, "-m", "aforesaid", *arguments]

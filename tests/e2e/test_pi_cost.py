@@ -8,18 +8,24 @@ import time
 from itertools import pairwise
 from pathlib import Path
 from statistics import median
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import pytest
 from tests.realpi import FACT, PROBE, QUESTION, Home, Model, Pi, evidence, fill, needs_pi, text_of
 
 from aforesaid.cli.bench.corpus import Corpus
 from aforesaid.cli.bench.requests import mix
 
-if TYPE_CHECKING:
-    import pytest
-
 pytestmark = needs_pi
 STARTS = 30
+
+
+@pytest.fixture
+def home(tmp_path: Path, model: Model) -> Home:
+    """A user whose timeouts are the product's own."""
+    made = Home(tmp_path, model, hasty=True)
+    made.aforesaid("install", "pi")
+    return made
 
 
 def long_session(home: Home) -> tuple[Path, list[str]]:

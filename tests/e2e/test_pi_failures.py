@@ -6,9 +6,13 @@ import os
 import signal
 import sys
 import time
+from typing import TYPE_CHECKING
 
 import pytest
 from tests.realpi import QUESTION, Home, Model, Pi, carries_the_fact, evidence, fill, lose_the_fact, needs_pi, text_of
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 pytestmark = [needs_pi, pytest.mark.skipif(sys.platform != "linux", reason="signals, and children in /proc")]
 
@@ -31,6 +35,14 @@ REFUSING = (
     "    error = {'code': -32000, 'message': 'no', 'data': {'code': 'store-full', 'message': 'the disk is full'}}\n"
     "    print(json.dumps({'jsonrpc': '2.0', 'id': asked.get('id'), 'error': error}), flush=True)\n"
 )
+
+
+@pytest.fixture
+def home(tmp_path: Path, model: Model) -> Home:
+    """A user whose timeouts are the product's own."""
+    made = Home(tmp_path, model, hasty=True)
+    made.aforesaid("install", "pi")
+    return made
 
 
 def goes_out_unchanged(pi: Pi, model: Model, *, within: float = 2.0) -> None:
