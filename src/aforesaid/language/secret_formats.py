@@ -9,6 +9,7 @@ collection was chosen and what was added. Rules of gitleaks that look for a prov
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Final
 
 VERSION: Final = 1
@@ -166,10 +167,15 @@ yandex-key            AQVN           [\w-]{35,}
 yandex-token          t1.            [\w-]+={0,2}\.[\w-]{86}={0,2}
 """
 
-FORMATS: Final = tuple(
-    (kind, literal, tail) for kind, literal, tail in (row.split() for row in _ROWS.split("\n") if row)
-)
-"""Kind, literal that begins the secret, pattern of the rest. The literal stands where no letter or digit precedes."""
+
+@cache
+def formats() -> tuple[tuple[str, str, str], ...]:
+    """Kind, literal that begins the secret, pattern of the rest. The literal stands where no letter or digit precedes.
+
+    Taken apart when it is first asked for: whoever only compares versions needs none of it.
+    """
+    return tuple((kind, literal, tail) for kind, literal, tail in (row.split() for row in _ROWS.split("\n") if row))
+
 
 SHAPES: Final = (
     # kind, what stands in it, pattern

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
 
-from aforesaid.language.secret_formats import FORMATS, SHAPES, VERSION
+from aforesaid.language.secret_formats import SHAPES, VERSION, formats
 from aforesaid.language.secret_names import STEMS
 from aforesaid.privacy.markers import find_markers
 from aforesaid.privacy.names import describe
@@ -62,10 +62,6 @@ _DIGITS: Final = b"0123456789"
 _LETTERS: Final = (b"AIza", b"LTAI", b"eyJ")
 """Beginnings of formats whose first stretch may have letters alone."""
 _HASH: Final = b"0123456789abcdef-"
-_HASH_LIKE: Final = tuple(
-    literal.encode() for _, literal, _ in FORMATS if not literal.encode().translate(None, b"0123456789abcdef-")
-)
-"""Beginnings of formats that could be those of a hash."""
 _FORMAT, _PLACE = 0, 1
 """Which kind names a stretch that two rules found: a format knows better."""
 
@@ -225,7 +221,7 @@ def _is_words(run: bytes) -> bool:
 
 def _is_hash(run: bytes, before: bytes) -> bool:
     """Whether a stretch is a hash or a UUID: there are many as well, and few formats are nothing else."""
-    return not run.translate(None, _HASH) and before != b"." and not run.startswith(_HASH_LIKE)
+    return not run.translate(None, _HASH) and before != b"." and not run.startswith(_hash_like())
 
 
 def _match_formats(text: str, start: int, end: int, found: Found) -> int:
@@ -317,6 +313,13 @@ def _apart(merged: list[Secret], markers: list[tuple[int, int]]) -> Iterator[Sec
 
 
 @cache
+def _hash_like() -> tuple[bytes, ...]:
+    """Beginnings of formats that could be those of a hash."""
+    literals = {literal.encode() for _, literal, _ in formats()}
+    return tuple(sorted(literal for literal in literals if not literal.translate(None, _HASH)))
+
+
+@cache
 def _literals(escapes: bool) -> re.Pattern[str]:
     """Finds where a format begins: a literal that no letter or digit precedes, but for the escapes of quoted texts."""
     by_first: dict[str, list[str]] = {}
@@ -331,7 +334,7 @@ def _literals(escapes: bool) -> re.Pattern[str]:
 def _grouped() -> dict[str, list[tuple[str, str]]]:
     """Rules by the shortest literal that begins them: kinds and patterns of the rest."""
     groups: dict[str, list[tuple[str, str]]] = {}
-    for kind, literal, tail in sorted(FORMATS, key=lambda row: len(row[1])):
+    for kind, literal, tail in sorted(formats(), key=lambda row: len(row[1])):
         head = next((literal[:size] for size in range(1, len(literal)) if literal[:size] in groups), literal)
         groups.setdefault(head, []).append((kind, re.escape(literal) + tail))
     return groups

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from aforesaid.language.secret_formats import FORMATS
+from aforesaid.language.secret_formats import formats
 from aforesaid.language.secret_names import STEMS
 from aforesaid.privacy.secrets import OPENING, Secret, find_secrets, redact
 
@@ -323,7 +323,7 @@ def test_text_made_of_beginnings_is_given_up() -> None:
 PIECES = st.sampled_from(
     [
         *STEMS,
-        *(literal for _, literal, _ in FORMATS),
+        *(literal for _, literal, _ in formats()),
         *(GITHUB, OPENAI, JWT, AWS, PASSWORD, KEY_HEAD, KEY_TAIL, drawn(40), drawn(64, HEX), OPENING),
         *(
             ": ",
