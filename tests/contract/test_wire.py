@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 from hashlib import sha256
+from types import MappingProxyType
 
 import jsonschema  # type: ignore[import-untyped]
 import pytest
@@ -125,6 +126,17 @@ def test_any_text_gives_valid_utf8_and_comes_back(text: str) -> None:
     joined = json.loads(json.dumps(text))
     assert hit["excerpt"] == joined
     assert document["query"]["keywords"] == [joined]
+
+
+@given(text=any_text)
+def test_the_quick_way_says_the_same(text: str) -> None:
+    document = wire.retrieval(make_retrieval(make_evidence(text, matched=Matched(terms=(text,)))))
+    assert json.loads(wire.encode_quickly(document)) == json.loads(wire.encode(document))
+
+
+def test_the_quick_way_writes_what_its_encoder_does_not_know() -> None:
+    strange = {"surrogate": "\ud800", "mapping": MappingProxyType({"a": 1}), "number": 10**30}
+    assert json.loads(wire.encode_quickly(strange)) == {"surrogate": "\ud800", "mapping": {"a": 1}, "number": 10**30}
 
 
 @pytest.mark.parametrize(

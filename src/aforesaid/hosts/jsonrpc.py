@@ -199,7 +199,7 @@ class Connection:
             call.check()
             result = self._find(call.method)(call.params, call)
             call.check()
-            return wire.encode({"jsonrpc": "2.0", "id": call.id, "result": result})
+            return wire.encode_quickly({"jsonrpc": "2.0", "id": call.id, "result": result})
         except Refused as refused:
             return wire.encode(_failure(call.id, refused))
         except AforesaidError as error:
