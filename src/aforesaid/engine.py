@@ -204,6 +204,20 @@ class Engine:
                 return report  # a search of many sessions will try it again, and open more of them until then
         return report
 
+    def refresh(self, session: Path) -> Session:
+        """Brings one session up to date ahead of the question that will need it, as that question would do it.
+
+        Costs what was appended; `index` looks at every byte.
+
+        Args:
+            session: a transcript, or the id of a session in the store.
+
+        Raises:
+            UsageError: there is no such session.
+            OperationError: its transcript cannot be read, or the store failed.
+        """
+        return self._refresh(os.fspath(session))[0]
+
     def retrieve(
         self,
         *,

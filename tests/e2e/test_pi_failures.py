@@ -205,6 +205,15 @@ def test_the_service_ends_with_pi(home: Home, model: Model) -> None:
     _ends(service)
 
 
+def test_a_hung_service_does_not_outlive_pi(home: Home, model: Model) -> None:
+    with Pi(home) as pi:
+        fill(pi, 1)
+        (service,) = pi.children()
+        os.kill(service, signal.SIGSTOP)
+        goes_out_unchanged(pi, model)
+    _ends(service)
+
+
 def _ends(process: int) -> None:
     for _ in range(100):
         try:

@@ -198,6 +198,7 @@ class Sessions:
         }
 
     def _open(self, params: Params, call: Call) -> object:
+        del call
         asked = read_params(params, Open)
         if asked.host not in HOSTS:
             raise BadArgument(f"there is no host {asked.host}", f"choose one of {', '.join(HOSTS)}")
@@ -208,15 +209,16 @@ class Sessions:
             handle = os.path.abspath(check_path(asked.file))
             opened = _Opened(handle, handle)
         self._opened[handle] = opened
-        return {"session": handle, "entries": self._sync(opened, call)}
+        return {"session": handle, "entries": self._sync(opened)}
 
     def _append(self, params: Params, call: Call) -> object:
+        del call
         asked = read_params(params, Append)
         opened = self._find(asked.session)
         if opened.file is not None:
             if asked.add:
                 raise BadArgument("the session has a file, which is read", "send no lines")
-            return {"entries": self._sync(opened, call)}
+            return {"entries": self._sync(opened)}
         if asked.keep not in (0, opened.lines):
             raise BadArgument(f"keep is {asked.keep}, and {opened.lines} lines are known", "send all with keep 0")
         engine = self._in_memory()
@@ -238,12 +240,11 @@ class Sessions:
     def _engine_of(self, opened: _Opened) -> Engine:
         return self._engine if opened.file is not None else self._in_memory()
 
-    def _sync(self, opened: _Opened, call: Call) -> int:
+    def _sync(self, opened: _Opened) -> int:
         """Brings a session up to date ahead of the model call that will need it; its number of entries."""
         if opened.file is None or not os.path.isfile(opened.file):
             return 0  # a host writes the file with the first message
-        (report,) = self._engine.index(opened.file, progress=call.progress).sessions
-        return report.session.entries if report.session is not None else 0
+        return self._engine.refresh(opened.file).entries
 
     def _context(self, params: Params, call: Call) -> object:
         asked = read_params(params, Context)

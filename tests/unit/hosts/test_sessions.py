@@ -81,6 +81,21 @@ def test_the_index_is_rebuilt_or_it_is_said_why_not(desk: Desk, tmp_path: Path) 
     assert "could not be rebuilt" in desk.call("session/show", **show)["text"]
 
 
+def test_bringing_up_to_date_costs_what_was_appended(
+    desk: Desk, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = pi.write(tmp_path / "s.jsonl", rows()[:-1])
+    session = desk.call("session/open", host="pi", sessionId="one", file=str(file))["session"]
+    pi.write(file, rows())
+
+    def thorough(*_: object, **__: object) -> None:
+        raise AssertionError("every byte was read again")
+
+    monkeypatch.setattr("aforesaid.indexing.sync_all", thorough)
+    assert desk.call("session/append", session=session) == {"entries": 4}
+    assert len(desk.call("session/context", session=session, **ASK)["messages"]) == 1
+
+
 def test_settings_have_what_a_dialog_needs(desk: Desk) -> None:
     options = {option["key"]: option for option in desk.call("host/settings")["options"]}
     assert options["retrieval.exact"]["choices"] == ["true", "false"]

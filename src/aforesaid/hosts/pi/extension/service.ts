@@ -57,6 +57,8 @@ export class Service {
   private pieces: Buffer[] = [];
   private held = 0;
   private heard = 0;
+  /** When the latest call was sent that ran out of time. */
+  private unanswered = 0;
   private began = 0;
   private failures = 0;
   private notBefore = 0;
@@ -116,6 +118,7 @@ export class Service {
   stop(): void {
     this.stopped = true;
     this.child?.stdin?.end();
+    if (this.unanswered > this.heard) this.child?.kill("SIGKILL"); // it may not even see the end of its input
     this.drop("the service was stopped");
     this.child = undefined;
   }
@@ -233,6 +236,7 @@ export class Service {
     const pending = this.pending.get(id);
     if (!pending) return;
     this.pending.delete(id);
+    this.unanswered = sent;
     this.notify("$/cancelRequest", { id });
     const child = this.child;
     const watch = setTimeout(
