@@ -274,6 +274,7 @@ def test_a_reload_goes_on_with_a_new_service(home: Home, model: Model) -> None:
     with Pi(home, "-e", str(PROBE)) as pi:
         lose_the_fact(pi)
         pi.prompt("/reload")
+        pi.say("/context health")  # the new service is there
         pi.prompt(QUESTION)
         assert carries_the_fact(model.calls[-1])
         assert pi.faults == []
