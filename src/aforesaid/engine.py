@@ -1097,6 +1097,8 @@ def _detect(file: str, host: str | None = None) -> TranscriptPort:
 
 def _is_transcript(file: str) -> bool:
     """Whether a file is a transcript of a known host, or cannot be looked into."""
+    if not os.path.isfile(file):
+        return False  # a folder of that name; a pipe would be waited for
     try:
         _detect(file)
     except NotATranscript:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from random import Random
 from typing import TYPE_CHECKING, Any
 
@@ -190,6 +191,9 @@ def test_what_is_known_to_be_missing_is_said(tmp_path: Path) -> None:
         assert reach() == (False, {"not-indexed"}, 9, 12, 0)
         assert reach("project", files[0])[1] == {"not-indexed"}
         (folder / "notes.jsonl").write_text("no transcript\n")
+        (folder / "folder.jsonl").mkdir()
+        if hasattr(os, "mkfifo"):
+            os.mkfifo(folder / "pipe.jsonl")  # nobody ever writes into it
         engine.index(folder)
         assert reach() == (True, set(), 12, 12, 0)
         with files[3].open("ab") as target:
