@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from aforesaid.engine import Caller, Engine
     from aforesaid.errors import AforesaidError, OperationError, StoreError, UsageError
     from aforesaid.inquiry import Expansion, Found, Passage, Reach, RecallPage
+    from aforesaid.lost import LostItem, LostPart, LostReport, Survival
     from aforesaid.model import (
         Coverage,
         Diagnostics,
@@ -66,6 +67,9 @@ __all__ = [
     "KeptManifest",
     "Leftover",
     "Limits",
+    "LostItem",
+    "LostPart",
+    "LostReport",
     "Manifest",
     "ManifestItem",
     "Message",
@@ -83,6 +87,7 @@ __all__ = [
     "StoreStatus",
     "StoredEntry",
     "Supplement",
+    "Survival",
     "SyncReport",
     "UsageError",
     "Verdict",
@@ -95,6 +100,7 @@ _HOMES = (
     {"Config": "config", "Engine": "engine", "Caller": "engine"}
     | dict.fromkeys(("AforesaidError", "OperationError", "StoreError", "UsageError"), "errors")
     | dict.fromkeys(("Expansion", "Found", "Passage", "Reach", "RecallPage"), "inquiry")
+    | dict.fromkeys(("LostItem", "LostPart", "LostReport", "Survival"), "lost")
 )
 _HOMES |= dict.fromkeys(
     ("KeptManifest", "Limits", "Manifest", "ManifestItem", "Message", "Plan", "Supplement", "Verdict"),

@@ -1,6 +1,6 @@
 """Between floors 4 and 5: what the functions of floor 5 ask of one session before they look for anything.
 
-`retrieval`, `recall` and `expansion` call it with a snapshot. It reads the session's shape, never its texts.
+`retrieval`, `recall`, `expansion` and `lost` call it with a snapshot. It reads the session's shape, never its texts.
 """
 
 from __future__ import annotations
@@ -47,7 +47,13 @@ def find_branch(
     if context_entries is not None:
         seen = sorted(known_rows(snapshot, context_entries))
         return lineage.divide(row, spans, lineage.merge([(visible, visible) for visible in seen]))
-    ids = lineage.named_ids(tree, spans)
+    return see_from(snapshot, row)
+
+
+def see_from(snapshot: EntryPort, row: int | None) -> Branch:
+    """The branch of a row and what the model saw of it then, as its host derives it."""
+    tree = snapshot.tree()
+    ids = lineage.named_ids(tree, lineage.trace(tree.runs, row))
     rows = {id_: found for id_, found in zip(ids, snapshot.rows(ids), strict=True) if found is not None}
     return lineage.see(tree, row, rows)
 

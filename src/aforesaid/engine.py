@@ -48,6 +48,7 @@ if TYPE_CHECKING:
     from aforesaid.config.privacy import Bench
     from aforesaid.contexts import Contexts
     from aforesaid.inquiry import Expansion, Match, Mode, Question, RecallPage, Scope
+    from aforesaid.lost import LostReport
     from aforesaid.model import (
         ForgetReport,
         Kind,
@@ -761,6 +762,43 @@ class Engine:
 
             expansion = shorten_expansion(expansion, paths)
         return expansion
+
+    def lost(
+        self, *, session: Path, leaf: str | None = None, compaction: int | None = None, provider: str | None = None
+    ) -> LostReport:
+        """The exact items that each compaction of a branch took from the model's view.
+
+        Args:
+            session: a transcript, or the id of a session in the store. It is brought up to date first.
+            leaf: id of the entry whose branch counts; None takes the session's last entry.
+            compaction: number of the only one that is looked at, 1 for the oldest; None: all.
+            provider: as for `recall`.
+
+        Raises:
+            UsageError: an argument is wrong.
+            OperationError: it failed.
+        """
+        from aforesaid.inquiry import Filter  # late: see `recall`
+        from aforesaid.lost import find_lost, shorten_lost
+        from aforesaid.recall.hits import open_gate
+        from aforesaid.transcripts.originals import read_line
+
+        self._refuse_private()
+        found, reasons = self._refresh(os.fspath(session))
+        judge = self._judge(found, provider)
+        with self._store.read(found.key) as snapshot:
+            admits = None
+            if judge is not None and not judge.open:
+                outlines = snapshot.outlines(((1, found.entries),), Filter(summaries=True))
+                admits = open_gate(snapshot, outlines, judge, read_line)
+            report = find_lost(
+                snapshot, leaf=leaf, compaction=compaction, redacting=self.config.boolean("privacy.redactSecrets"),
+                admits=admits,
+            )  # fmt: skip
+        paths = self._shortening(found)
+        if paths is not None:
+            report = shorten_lost(report, paths)
+        return replace(report, reasons=(*report.reasons, *reasons))
 
     def _shortening(self, session: Session | None) -> Paths | None:
         """What paths are shortened by in quoted text, seen from a session; None where it stays verbatim."""

@@ -129,6 +129,13 @@ def test_plan(desk: Desk) -> None:
             ["forget", "--session=two", "--dry-run"],
             lambda e: wire.forgotten(e.forget(session="two", dry_run=True)),
         ),
+        ("lost", {"session": "one"}, ["lost", "--session=one"], lambda e: wire.lost(e.lost(session="one"))),
+        (
+            "lost",
+            {"session": "one", "leaf": "dddddddd", "compaction": 1, "provider": "x"},
+            ["lost", "--session=one", "--leaf=dddddddd", "--compaction=1", "--provider=x"],
+            lambda e: wire.lost(e.lost(session="one", leaf="dddddddd", compaction=1, provider="x")),
+        ),
         ("status", {}, ["status"], lambda e: wire.status(e.status(), e.config, __version__)),
         (
             "config",
@@ -186,6 +193,8 @@ def test_index_of_all_folders(desk: Desk) -> None:
             {"session": "one.jsonl", "contextEntries": ["e9"]},
             ["retrieve", "--session=one.jsonl", "--context-entries=e9"],
         ),
+        ("lost", {"session": "one.jsonl", "compaction": 9}, ["lost", "--session=one.jsonl", "--compaction=9"]),
+        ("lost", {"session": "nothing"}, ["lost", "--session=nothing"]),
         ("index", {"paths": ["nothing"]}, ["index", "nothing"]),
         ("index", {"paths": ["config"], "all": True}, ["index", "config", "--all"]),
         ("index", {}, ["index"]),

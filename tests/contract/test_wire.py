@@ -37,6 +37,7 @@ from aforesaid.planning.values import NativeContext
 SCHEMAS = (
     *("retrieval", "plan", "recall", "expand", "index", "rebuild", "sessions", "status", "config", "config-path"),
     "installation",
+    "lost",
     "error",
 )
 

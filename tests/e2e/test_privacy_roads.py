@@ -123,6 +123,15 @@ def expand(engine: Engine, world: World, file: Path) -> object:
     return told
 
 
+def lost(engine: Engine, world: World, file: Path) -> object:
+    """The exact items that the compaction took."""
+    report = engine.lost(session=file, provider=world.provider)
+    (part,) = report.compactions
+    assert {one.last_entry_id for one in part.items} & set(world.levels) <= world.permitted
+    assert part.lost_entries >= len(world.permitted)
+    return wire.lost(report)
+
+
 def tools(engine: Engine, world: World, file: Path) -> object:
     """What the MCP server and the tools of a host answer, errors and status included."""
     place = Place(session=str(file))
@@ -174,7 +183,7 @@ def final_messages(engine: Engine, world: World, file: Path) -> object:
 
 
 ROADS: tuple[Callable[[Engine, World, Path], object], ...] = (
-    *(evidence, plan, recall, expand, tools, service, final_messages),
+    *(evidence, plan, recall, expand, lost, tools, service, final_messages),
 )
 
 

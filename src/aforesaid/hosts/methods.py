@@ -137,6 +137,15 @@ class Expand(Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown_f
     provider: str | None = None
 
 
+class Lost(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Parameters of `lost`."""
+
+    session: str
+    leaf: str | None = None
+    compaction: int | None = None
+    provider: str | None = None
+
+
 class Nothing(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Parameters of methods that take none."""
 
@@ -185,6 +194,7 @@ class Commands:
         return {
             "retrieve": self._retrieve,
             "plan": self._plan,
+            "lost": self._lost,
             "recall": self._recall,
             "expand": self._expand,
             "index": self._index,
@@ -264,6 +274,14 @@ class Commands:
             output_reserve=asked.output_reserve,
         )
         return wire.plan(made)
+
+    def _lost(self, params: Params, call: Call) -> object:
+        del call
+        asked = read_params(params, Lost)
+        report = self.engine.lost(
+            session=check_path(asked.session), leaf=asked.leaf, compaction=asked.compaction, provider=asked.provider
+        )
+        return wire.lost(report)
 
     def _index(self, params: Params, call: Call) -> object:
         asked = read_params(params, Index)

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from aforesaid.config import Config, Setting
     from aforesaid.hosts.pi.installation import Change
     from aforesaid.inquiry import Expansion, Found, RecallPage
+    from aforesaid.lost import LostReport
     from aforesaid.model import (
         Diagnostics,
         Evidence,
@@ -240,6 +241,26 @@ def expand(expansion: Expansion) -> Document:
             for passage in expansion.entries
         ],
         "next": expansion.next,
+    }
+
+
+def lost(report: LostReport) -> Document:
+    """`aforesaid.lost/1`."""
+    return {
+        "schema": "aforesaid.lost/1",
+        "compactions": [
+            {
+                "entryId": part.entry_id,
+                "timestamp": part.timestamp,
+                "lostEntries": part.lost_entries,
+                "survival": {of.kind: {"before": of.before, "visible": of.visible} for of in part.survival},
+                "items": [
+                    {"item": one.item, "kind": one.kind, "lastEntryId": one.last_entry_id, "count": one.count}
+                    for one in part.items
+                ],
+            }
+            for part in report.compactions
+        ],
     }
 
 

@@ -137,6 +137,26 @@ ORDINAL = r"\d+(?:st|nd|rd|th|er|e|a|o|º|ª|mo|ma|°)?"
 DRAWN = r"(.)\1{2,}|(.)\2+$"
 """Letters that are drawn out: one three times, or twice at the end."""
 
+# --- commands and figures ---
+CALLED_COMMAND = r"(?m)^(?:command|cmd): (.*(?:\n(?!\w{1,40}: ).*)*)"
+"""The shell text among the arguments of a call, as `transcripts.calls` writes them."""
+PROMPTED = r"(?m)^[ \t]{0,8}\$ (.{1,400})$"
+SHELL_BLOCK = (
+    r"(?s:```(?:bash|sh|shell|console|zsh|powershell|text)?\n((?:(?!```).){1,4000})```)|(?<!`)`([^`\n]{8,160})`"
+)
+SHELL_PIECE = r"'[^']{0,400}'|\"(?:[^\"\\]|\\.){0,400}\"|[;|&\n]+|[^'\";|&\n]+|['\"]"
+HERE_DOCUMENT = r"<<-?[ \t]{0,4}['\"]?(\w{1,40})['\"]?"
+REDIRECTION = r"\d?>{1,2}[ \t]{0,4}[^\s<>]{0,200}|<[ \t]{0,4}[^\s<>]{1,200}"
+BEFORE_A_COMMAND = r"^[\s($]*(?:[A-Za-z_]\w{0,60}=(?:'[^']{0,200}'|\"[^\"]{0,200}\"|[^\s'\"]{0,200})\s+){0,8}"
+PROGRAM = r"[a-z~./][\w./~-]{0,80}\w"
+FIGURE = (
+    r"(?<![\w.,:/#-])(?:\d{1,3}(?:,\d{3}){1,4}(?:\.\d{1,12})?|\d{1,12}(?:\.\d{1,12}){1,4}|\d{4,16})(?![\w:/\t→-]|[.,]\d)"
+    # What a tab, an arrow or a hyphen follows is the number of a line that some tool shows.
+)
+ESCAPED = r"\\[nt\"]"
+"""What JSON makes of line ends, tabs and quotes, where a text quotes JSON."""
+DRIVE = r"(?<!\w)[A-Za-z]:\\"
+
 # --- scripts without blanks ---
 SCRIPT_RUN = f"[{text.UNSPACED}]+|[^{text.UNSPACED}]+"
 JAPANESE = "[\u3041-\u30fa]"

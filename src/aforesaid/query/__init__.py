@@ -5,7 +5,7 @@ stand, and topics for the full-text search. Pure. A request without a topic give
 searched. `docs/query.md` says with examples what counts as what.
 
 The text is read in passes, from the most explicit to the least: backticks and quotes (`quotes`), names (`names`), then
-words (`words`). What a pass has taken is blanked for the later ones.
+words (`words`). What a pass has taken is blanked for the later ones. `items` reads other texts with the same eyes.
 """
 
 from __future__ import annotations

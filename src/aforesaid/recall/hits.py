@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from aforesaid.inquiry import Outline, Question
-    from aforesaid.model import Source
+    from aforesaid.model import Source, StoredEntry
     from aforesaid.patterns import Pattern
     from aforesaid.ports import Snapshot
     from aforesaid.privacy.judge import Judge
@@ -77,7 +77,7 @@ _NOTHING = _Nothing()
 
 def open_gate(
     snapshot: Snapshot, outlines: Sequence[Outline], judge: Judge | None, read_line: ReadLine
-) -> Callable[[Outline], bool]:
+) -> Callable[[Outline | StoredEntry], bool]:
     """What says of an entry whether it may be handed out; entries of the same text go together."""
     if judge is None or judge.open:
         return lambda _: True
