@@ -338,8 +338,8 @@ TOOLS: Final = (
             "Do not use it for what you can still see, or for the present content of files: read those. "
             "Terms are matched as they are written (case-sensitive, anywhere); prefer few rare words, such as names, "
             "paths, error codes. An empty query lists everything, newest first. No hits with coverage.complete true "
-            "means that it was never said; otherwise coverage.reasons says what was not searched. Go on with `next` as "
-            "`cursor`; open a hit with history_expand and its `ref`."
+            "means that it stands nowhere in that scope; otherwise coverage.reasons says what was not searched. Go on "
+            "with `next` as `cursor`; open a hit with history_expand and its `ref`."
         ),
         arguments=_object(
             {

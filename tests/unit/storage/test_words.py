@@ -1,0 +1,104 @@
+"""The file with the index of words: what its contract tests over whole stores do not reach."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from aforesaid.errors import StoreTooNew
+from aforesaid.inquiry import Clue
+from aforesaid.storage.sqlite import words
+from aforesaid.storage.sqlite.words import WordIndex
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+WALNUT = ((Clue(kind="is", token="walnut"),),)
+
+
+def make(folder: Path, *, writable: bool = True) -> WordIndex:
+    return WordIndex(str(folder / "words.db"), str(folder / "lock"), writable=writable, timeout_ms=1000)
+
+
+def learn(index: WordIndex, key: str, *found: str) -> None:
+    index.learn(key, lambda: (b"i", 1, found))
+
+
+def test_what_cannot_be_written_is_read_as_it_is(tmp_path: Path) -> None:
+    index = make(tmp_path)
+    learn(index, "a", "walnut")
+    index.close()
+    frozen = make(tmp_path, writable=False)
+    learn(frozen, "b", "walnut")
+    assert list(frozen.known()) == ["a"]
+    assert frozen.find(WALNUT) == frozenset({frozen.known()["a"].number})
+    frozen.discard()
+    frozen.close()
+    assert make(tmp_path, writable=False).known()
+
+
+def test_what_is_not_there_or_damaged_and_cannot_be_written_says_nothing(tmp_path: Path) -> None:
+    assert make(tmp_path, writable=False).find(WALNUT) is None
+    (tmp_path / "words.db").write_bytes(b"no database" * 1000)
+    frozen = make(tmp_path, writable=False)
+    assert frozen.find(WALNUT) is None
+    assert frozen.known() == {}
+
+
+def test_a_file_that_the_system_does_not_let_go_is_emptied(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    index = make(tmp_path)
+    learn(index, "a", "unforgettable")
+
+    def refuse(_: str) -> None:
+        raise PermissionError
+
+    with monkeypatch.context() as held:
+        held.setattr(words, "remove_database", refuse)
+        index.discard()
+    assert index.known() == {}
+    index.close()
+    assert b"unforgettable" not in b"".join(file.read_bytes() for file in tmp_path.iterdir())
+    learn(index, "a", "walnut")
+    assert len(index.find(WALNUT) or ()) == 1
+    index.close()
+
+
+def test_a_failure_leaves_what_was_there(tmp_path: Path) -> None:
+    index = make(tmp_path)
+    learn(index, "a", "walnut")
+
+    def fail() -> tuple[bytes, int, tuple[str, ...]]:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        index.learn("a", fail)
+    assert len(index.find(WALNUT) or ()) == 1
+    index.close()
+
+
+def test_a_newer_programs_file_is_not_touched(tmp_path: Path) -> None:
+    index = make(tmp_path)
+    learn(index, "a", "walnut")
+    database = index._open()
+    assert database is not None
+    database.connection.pragma("user_version", 99)
+    index.close()
+    with pytest.raises(StoreTooNew):
+        make(tmp_path).known()
+
+
+def test_a_clue_that_many_words_fit_says_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(words, "MOST_WORDS", 3)
+    index = make(tmp_path)
+    for number in range(3):
+        learn(index, f"k{number}", f"walnut{number}")
+    holds = Clue(kind="holds", token="wal")
+    assert index.find(((holds,),)) == frozenset({1, 2, 3})
+    learn(index, "k3", "walnut3")
+    assert index.find(((holds,),)) is None
+    one = Clue(kind="is", token="walnut1")
+    assert index.find(((holds, one),)) == frozenset({2})
+    short = Clue(kind="begins", token="w")
+    assert index.find(((short,),)) is None
+    index.close()
