@@ -9,7 +9,7 @@ import time
 from itertools import pairwise
 from pathlib import Path
 from statistics import median
-from typing import Any
+from typing import Any, Self
 
 import pytest
 from tests.realpi import FACT, PROBE, QUESTION, Home, Model, Pi, evidence, fill, needs_pi, text_of
