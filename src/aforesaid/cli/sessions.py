@@ -11,6 +11,8 @@ if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
     from collections.abc import Iterator
 
+    from rich.text import Text
+
     from aforesaid.cli.arguments import Options
     from aforesaid.model import Session
 
@@ -28,17 +30,22 @@ def run(arguments: Namespace, options: Options) -> int:
     if options.json:
         emit(wire.sessions(known))
     elif known:
-        show(line for session in known for line in _lines(session))
+        show((line for session in known for line in _lines(session, options)), paged=True)
     else:
         show(["The store knows no such session. `aforesaid index PATH` brings sessions in."])
     return 0
 
 
-def _lines(session: Session) -> Iterator[str]:
+def _lines(session: Session, options: Options) -> Iterator[Text]:
+    from rich.text import Text  # late: documents need none
+
+    from aforesaid.cli.follow import command
+
     name = f"  {one_line(session.name)}" if session.name else ""
-    yield f"{when(session.updated)}  {one_line(session.header.session_id)}{name}"
+    yield Text.assemble(f"{when(session.updated)}  ", (one_line(session.header.session_id), "bold cyan"), name)
     entries, requests = count(session.entries, "entry", "entries"), count(session.requests, "request")
-    yield f"    {session.header.host}, {entries}, {requests}, {one_line(session.file)}"
+    yield Text(f"    {session.header.host}, {entries}, {requests}, {one_line(session.file)}")
+    yield Text.assemble(("    → ", "dim"), command(["recall", "", f"--session={session.file}"], options))
 
 
 def when(timestamp: str | None) -> str:

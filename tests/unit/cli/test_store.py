@@ -23,8 +23,10 @@ def test_sessions_are_listed_in_the_order_of_the_engine(command: Command, fake: 
     assert done.out.splitlines() == [
         f"2026-11-30 02:14:36 UTC  {SESSION_ID}  a␛name",
         "    pi, 40 entries, 7 requests, /home/dev/sessions/a.jsonl",
+        "    → aforesaid recall '' --session=/home/dev/sessions/a.jsonl",
         "unknown date  bare",
         "    pi, 1 entry, 1 request, /home/dev/sessions/a.jsonl",
+        "    → aforesaid recall '' --session=/home/dev/sessions/a.jsonl",
     ]
     assert fake.calls == [("sessions", (), {"project": "p", "host": "pi"})]
     document = check("sessions", command("sessions", "--json").out)
