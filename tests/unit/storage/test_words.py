@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import tempfile
+from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from aforesaid.errors import StoreTooNew
 from aforesaid.inquiry import Clue
 from aforesaid.storage.sqlite import words
 from aforesaid.storage.sqlite.words import WordIndex
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 WALNUT = ((Clue(kind="is", token="walnut"),),)
 
@@ -102,3 +102,28 @@ def test_a_clue_that_many_words_fit_says_nothing(tmp_path: Path, monkeypatch: py
     short = Clue(kind="begins", token="w")
     assert index.find(((short,),)) is None
     index.close()
+
+
+@settings(max_examples=60)
+@given(
+    st.lists(st.text(alphabet="ab数据é9", min_size=1, max_size=5), min_size=1, max_size=12, unique=True),
+    st.text(alphabet="ab数据é9", min_size=1, max_size=3),
+)
+def test_the_list_of_words_answers_as_the_table_does(found: list[str], token: str) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        index = make(Path(folder))
+        for number, word in enumerate(found):
+            learn(index, f"k{number}", word)
+        tests = {"ends": str.endswith, "holds": str.__contains__}
+        for kind, fits in tests.items():
+            expected = {number for number, word in enumerate(found, 1) if fits(word, token)}
+            clue = Clue(kind=kind, token=token)  # type: ignore[arg-type]
+            for _ in range(3):
+                assert index.find(((clue,),)) == frozenset(expected)
+        learn(index, "more", token)
+        assert len(found) + 1 in (index.find(((Clue(kind="ends", token=token),),)) or ())
+        other = make(Path(folder))
+        learn(other, "yet", f"x{token}")
+        assert len(found) + 2 in (index.find(((Clue(kind="ends", token=token),),)) or ())
+        other.close()
+        index.close()
