@@ -828,7 +828,7 @@ class Engine:
             return os.path.abspath(reference)
         try:
             return self._find(reference).file
-        except (SessionNotFound, PathMissing):
+        except (NotATranscript, SessionNotFound, PathMissing):
             for folder in folders:
                 for parent, _, names in os.walk(folder):
                     for name in sorted(names):
@@ -998,6 +998,10 @@ class Engine:
             raise SessionAmbiguous(f"{len(found)} sessions have the id {reference}", f"name one of the files: {files}")
         if found:
             return found[0]
+        if os.path.isfile(reference):
+            raise SessionNotFound(f"the store does not know {reference}", "bring it in with `aforesaid index` first")
+        if os.path.exists(reference):
+            raise NotATranscript(f"{reference} is no file", "name a session file that the host wrote")
         if os.sep in reference or reference.endswith(".jsonl"):
             raise PathMissing(f"there is no file {reference}", "check the path")
         raise SessionNotFound(
@@ -1011,7 +1015,7 @@ class Engine:
             return self._find(reference), None
         except StoreCorrupt:
             return None, path
-        except (PathMissing, SessionNotFound):
+        except (NotATranscript, PathMissing, SessionNotFound):
             from aforesaid.model import Header  # late: see `forget`
             from aforesaid.transcripts import READERS
 

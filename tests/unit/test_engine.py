@@ -87,6 +87,16 @@ def test_unknown_and_ambiguous_sessions_are_wrong_arguments(engine: Engine, tmp_
         engine.retrieve(session="one")
 
 
+def test_a_file_that_the_store_does_not_know_is_not_said_to_be_missing(engine: Engine, tmp_path: Path) -> None:
+    file = session(tmp_path)
+    for ask in (lambda: engine.expand(session=file, entries=["a0000000"]), lambda: engine.rebuild(session=file)):
+        with pytest.raises(SessionNotFound, match=r"does not know .*aforesaid index"):
+            ask()
+    (tmp_path / "folder.jsonl").mkdir()
+    with pytest.raises(NotATranscript, match="is no file"):
+        engine.retrieve(session=tmp_path / "folder.jsonl")
+
+
 def test_a_vanished_transcript_is_served_from_the_store_and_that_is_said(engine: Engine, tmp_path: Path) -> None:
     file = session(tmp_path)
     engine.index(file)

@@ -123,6 +123,8 @@ def _outcome(found: Retrieval) -> str:
     if found.status == "disabled":
         if "privacy-unreadable" in counts.warnings:
             return "Nothing was searched: the privacy settings could not be read; `aforesaid config` says which."
+        if "session-forgotten" in counts.warnings:
+            return "Nothing was searched: the session was forgotten."
         return "Nothing was searched: retrieval.exact and retrieval.fts are both off."
     if found.hits:
         said = f"{count(len(found.hits), 'hit')}, {counts.selected_tokens:,} of {counts.max_tokens:,} tokens."

@@ -169,7 +169,11 @@ def test_nothing_found_is_said_with_the_reason(command: Command, fake: FakeEngin
 
 @pytest.mark.parametrize(
     ("warnings", "said"),
-    [(("privacy-unreadable",), "the privacy settings could not be read"), ((), "retrieval.exact and retrieval.fts")],
+    [
+        (("privacy-unreadable",), "the privacy settings could not be read"),
+        (("session-forgotten",), "the session was forgotten"),
+        ((), "retrieval.exact and retrieval.fts"),
+    ],
 )
 def test_a_disabled_retrieval_says_by_what(
     warnings: tuple[str, ...], said: str, command: Command, fake: FakeEngine
@@ -178,6 +182,7 @@ def test_a_disabled_retrieval_says_by_what(
     done = command(*RETRIEVE)
     assert done.status == 0
     assert said in done.out
+    assert done.out.count("Nothing was searched: ") == 1
 
 
 def test_a_failed_retrieval_is_status_1_with_the_usual_document(command: Command, fake: FakeEngine) -> None:
