@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shlex
 import sys
+from base64 import urlsafe_b64decode
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -58,6 +59,16 @@ def test_paging_to_the_end_yields_every_match_once(desk: Desk, transcript: Path)
             break
         cursor = ["--cursor", page["next"]]
     assert found == ["f0000000", *(f"e000000{number}" for number in (5, 4, 3, 2, 1, 0))]
+
+
+def test_no_folder_stands_in_what_a_model_is_given_to_go_on(desk: Desk, transcript: Path) -> None:
+    # Opaque is not secret: refs and cursors are base64, and a model gets both.
+    page = desk.json("recall", "recall", "", "--session", transcript, "--limit=1")
+    rest = desk.json("expand", "expand", "--session", transcript, "--range=e0000000..e0000003", "--max-lines=1")
+    for text in (page["next"], page["hits"][0]["ref"], rest["next"]):
+        opened = urlsafe_b64decode(text + "=" * (-len(text) % 4))
+        assert transcript.name.encode() not in opened
+        assert desk.folder.name.encode() not in opened
 
 
 def test_two_runs_give_the_same_bytes(desk: Desk, transcript: Path) -> None:

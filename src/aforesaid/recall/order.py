@@ -32,8 +32,8 @@ if TYPE_CHECKING:
     Item = TypeVar("Item")
 
 Key = tuple[float, str, str, str]
-"""Sorts hits, best first: score downwards, timestamp downwards, entry id, file. Where everything is listed, the row
-downwards stands in place of the id."""
+"""Sorts hits, best first: score downwards, timestamp downwards, entry id, the store's key of the session. Where
+everything is listed, the row downwards stands in place of the id. Cursors hold it and go to models: no path is in it."""
 
 SECONDS: Final = 2.0
 """Longest time that a regular expression may take for one page."""
@@ -116,12 +116,12 @@ class Order:
             found.append(round(base + standing, 4))
         return found
 
-    def key(self, outline: Outline, score: float, file: str) -> Key:
-        """Where an entry of a transcript stands."""
+    def key(self, outline: Outline, score: float, session: str) -> Key:
+        """Where an entry of a session stands."""
         time = _backwards(outline.timestamp)
         if self.pattern is None:
-            return 0.0, time, f"{_MOST_ROWS - outline.row:013}", file
-        return -score, time, outline.id, file
+            return 0.0, time, f"{_MOST_ROWS - outline.row:013}", session
+        return -score, time, outline.id, session
 
 
 def _backwards(timestamp: str | None) -> str:
@@ -158,10 +158,10 @@ def search(
     Returns:
         The hits, and the place up to which it was searched if the time was over before the page was full.
     """
-    pattern, file = order.pattern, snapshot.session.file
+    pattern, session = order.pattern, snapshot.session.key
     if pattern is None or pattern.ordered:
         items = () if pattern is None else pattern.items
-        ordered = _in_order(outlines, order.scores(outlines, view, items), partial(order.key, file=file), after)
+        ordered = _in_order(outlines, order.scores(outlines, view, items), partial(order.key, session=session), after)
         if pattern is None:
             return _admitted(ordered, admits, limit), None
         return _read_in_order(snapshot, ordered, pattern, limit=limit, budget=budget, admits=admits)
@@ -171,7 +171,7 @@ def search(
             matched = pattern.matched(text)
             if matched:
                 (score,) = order.scores((outline,), view, matched)
-                hits.append(Hit(key=order.key(outline, score, file), outline=outline, score=score, matched=matched))
+                hits.append(Hit(key=order.key(outline, score, session), outline=outline, score=score, matched=matched))
     behind = sorted([hit for hit in hits if after is None or hit.key > after], key=lambda hit: hit.key)
     return _admitted(behind, admits, limit), None
 

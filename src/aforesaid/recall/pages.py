@@ -99,6 +99,6 @@ def follow(cursor: str | None, question: bytes, issuer: Issuer) -> Point | None:
     after = None
     if place:
         score, *texts = place
-        time, id_, file = (text.decode("utf-8", "surrogatepass") for text in texts)
-        after = (score, time, id_, file)
+        time, id_, key = (text.decode("utf-8", "surrogatepass") for text in texts)
+        after = (score, time, id_, key)
     return Point(sessions=sessions, batch=batch, content=content, leaf=leaf, last=last, after=after)
