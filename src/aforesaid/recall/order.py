@@ -33,7 +33,8 @@ if TYPE_CHECKING:
 
 Key = tuple[float, str, str, str]
 """Sorts hits, best first: score downwards, timestamp downwards, entry id, the store's key of the session. Where
-everything is listed, the row downwards stands in place of the id. Cursors hold it and models get those: it has no path."""
+everything is listed, the row downwards stands in place of the id. It stands in cursors, which models are given, and
+so has no path."""
 
 SECONDS: Final = 2.0
 """Longest time that a regular expression may take for one page."""
