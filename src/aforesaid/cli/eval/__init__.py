@@ -1,6 +1,7 @@
 """Floor 9: `aforesaid eval`: how good retrieval is on labelled conversations, beside plain baselines.
 
 `beam` and `locomo` read public sets that the caller has; `arms` asks the questions, `measures` counts, `report` shows.
+`rediscovery` asks at moments of real sessions instead, and counts otherwise.
 """
 
 from __future__ import annotations
@@ -18,13 +19,17 @@ if TYPE_CHECKING:
     from aforesaid.cli.arguments import Options
     from aforesaid.cli.eval.questions import EvalSet
 
-SETS = ("beam", "locomo")
+SETS = ("beam", "locomo", "rediscovery")
 
 
 def add_arguments(parser: ArgumentParser) -> None:
     """The arguments of `eval`."""
     parser.add_argument("set", choices=SETS, metavar="SET", help=f"what to ask: {', '.join(SETS)}")
-    parser.add_argument("--data", metavar="PATH", help="where the set is: a folder of chats (beam), a file (locomo)")
+    parser.add_argument(
+        "--data",
+        metavar="PATH",
+        help="where the set is: a folder (beam, rediscovery), a file (locomo)",
+    )
     parser.add_argument("--arm", action="append", metavar="NAME", help="a way of answering; repeatable (default: all)")
     parser.add_argument("--limit", type=int, metavar="N", help="only the first N questions")
 
@@ -35,13 +40,19 @@ def run(arguments: Namespace, options: Options) -> int:
     Raises:
         BadArgument: there is no such set, arm, or data.
     """
+    if arguments.limit is not None and arguments.limit < 1:
+        raise BadArgument(f"--limit {arguments.limit} leaves no question", "use at least 1")
+    if arguments.set == "rediscovery":
+        from aforesaid.cli.eval import rediscovery  # late: one set at a time
+
+        return rediscovery.run(
+            _needed(arguments.set, arguments.data), arguments.arm or (), arguments.limit, as_json=options.json
+        )
     from aforesaid.cli.bench.setting import working_folder  # late: the parser needs none of it
     from aforesaid.cli.eval import arms, report
 
     questions = _read(arguments.set, arguments.data)
     if arguments.limit is not None:
-        if arguments.limit < 1:
-            raise BadArgument(f"--limit {arguments.limit} leaves no question", "use at least 1")
         questions = replace(questions, questions=questions.questions[: arguments.limit])
     with working_folder(None) as folder, Progress("Asking") as progress:
         answers = arms.run(tuple(arguments.arm or arms.ARMS), questions, folder, progress)
@@ -53,8 +64,7 @@ def run(arguments: Namespace, options: Options) -> int:
 
 
 def _read(name: str, data: str | None) -> EvalSet:
-    if data is None:
-        raise BadArgument(f"the set {name} is not shipped", "say with --data where it is")
+    data = _needed(name, data)
     if name == "beam":
         from aforesaid.cli.eval import beam  # late: one set at a time
 
@@ -62,3 +72,9 @@ def _read(name: str, data: str | None) -> EvalSet:
     from aforesaid.cli.eval import locomo
 
     return locomo.read(data)
+
+
+def _needed(name: str, data: str | None) -> str:
+    if data is None:
+        raise BadArgument(f"the set {name} is not shipped", "say with --data where it is")
+    return data

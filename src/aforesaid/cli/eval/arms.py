@@ -169,20 +169,20 @@ def run(
 def _open(name: str, questions: EvalSet, store: str, files: Mapping[str, str]) -> Arm:
     if name in BASELINES:
         return BASELINES[name](questions.conversations)
-    return Product(store, files, _defaults(PRODUCT[name]))
+    return Product(store, files, defaults(PRODUCT[name]))
 
 
 def _index(questions: EvalSet, folder: str) -> dict[str, str]:
     """Writes the conversations as transcripts and indexes them. Returns the file of each."""
     files = {one.name: transcripts.write(one, folder) for one in questions.conversations}
-    with Engine.open(f"{folder}/store", _defaults({})) as engine:
+    with Engine.open(f"{folder}/store", defaults({})) as engine:
         for report in engine.index(*files.values()).sessions:
             if report.error is not None:
                 raise OperationError(report.error, "report this as a fault of aforesaid")
     return files
 
 
-def _defaults(settings: Mapping[str, object]) -> Config:
+def defaults(settings: Mapping[str, object]) -> Config:
     """The configuration without anything of the user's own, with single settings on top."""
     from aforesaid.config import OPTIONS, Config, Setting
     from aforesaid.config.layers import apply_settings

@@ -1,0 +1,38 @@
+"""Floor 9: `aforesaid eval rediscovery`: what real agents needed again after real compactions, and who brings it back.
+
+`labels` reads the set, `replay` asks each arm at each prompt, `scores` counts, `report` shows.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from aforesaid.cli.terminal import Progress, emit
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+
+def run(data: str, chosen: Sequence[str], limit: int | None, *, as_json: bool) -> int:
+    """Asks and shows; see `aforesaid.cli.eval.run`.
+
+    Args:
+        data: folder of the set.
+        chosen: names of arms; none: all.
+        limit: only the first so many prompts of each of its files.
+        as_json: whether a document is written.
+
+    Raises:
+        BadArgument: there is no such arm, or no such set.
+    """
+    from aforesaid.cli.bench.setting import working_folder  # late: the parser needs none of it
+    from aforesaid.cli.eval.rediscovery import labels, replay, report
+
+    found = labels.read(data, limit)
+    with working_folder(None) as folder, Progress("Asking") as progress:
+        answers = replay.run(tuple(chosen or replay.ARMS), found, folder, progress)
+    if as_json:
+        emit(report.document(found, answers))
+    else:
+        report.show(found, answers)
+    return 0

@@ -1,0 +1,260 @@
+"""The rediscovery set: its labels, what each arm is asked, what is counted, and what is shown."""
+
+from __future__ import annotations
+
+import json
+import sys
+from importlib.util import module_from_spec, spec_from_file_location
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from tests import pi
+from tests.schemas import check
+
+from aforesaid import Engine
+from aforesaid.cli import main
+from aforesaid.cli.eval.arms import defaults
+from aforesaid.cli.eval.rediscovery import labels, replay, scores
+from aforesaid.cli.eval.rediscovery.labels import Need, Prompt
+from aforesaid.cli.eval.rediscovery.replay import Answer, Excerpt
+from aforesaid.errors import BadArgument, OperationError
+from aforesaid.storage.sqlite import open_store
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+LOST = (
+    "the gateway reads src/gateway/port.py with `GATEWAY_PORT` 58213",
+    "noted \ud800",
+    "tea is served at five",
+    "the walnut table is in docs/table.md",
+)
+
+
+def label(name: str, query: str, **more: Any) -> dict[str, Any]:
+    return {
+        "qid": name, "file": "one.jsonl", "simulated": False, "automatic": False, "query": query,
+        "prompt": {"id": "f0000002", "line": 9}, "visible": {"ids": ["e0000003"], "lines": [6, 9]}, **more,
+    }  # fmt: skip
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "transcripts" / "pi").mkdir(parents=True)
+    rows = pi.conversation(LOST)
+    cut = pi.compaction("c0000000", "e0000003", "e0000003", "a summary", 5)
+    after = pi.conversation(["go on", "well", "which gateway port is it?"], 6, "f", "c0000000")
+    pi.write(tmp_path / "transcripts" / "pi" / "one.jsonl", [pi.header(), *rows, cut, *after])
+    needed = [{"item": "src/gateway/port.py", "step": 2}, {"item": "GATEWAY_PORT", "step": 11}]
+    gold = {"gold": {"e0000000": [0, 1]}, "gold_lines": {"e0000000": 2}, "needed": needed}
+    questions = [
+        label("a", "which gateway port is it?", **gold),
+        label("b", "go on", **gold, automatic=True),
+        label("c", "the gateway", **gold, simulated=True),
+    ]
+    silent = [label("d", "thanks"), label("e", "gateway")]
+    (tmp_path / "set").mkdir()
+    (tmp_path / "set" / "dev.json").write_text(json.dumps({"questions": questions}), "utf-8")
+    (tmp_path / "set" / "silence.json").write_text(json.dumps({"prompts": silent}), "utf-8")
+    return tmp_path / "set"
+
+
+def prompt(*needs: Need, **changed: Any) -> Prompt:
+    values: dict[str, Any] = {
+        "name": "q", "file": "f", "leaf": "x", "query": "?", "ids": (), "lines": (1, 1), "needs": needs,
+        "gold": frozenset({"e1", "L7"}), **changed,
+    }  # fmt: skip
+    return Prompt(**values)
+
+
+def answer(of: Prompt, *found: tuple[str, str]) -> Answer:
+    excerpts = tuple(Excerpt(names=frozenset({name, "L0"}), text=text, tokens=10) for name, text in found)
+    return Answer(prompt=of, excerpts=excerpts, ms=4.0)
+
+
+def test_the_set_is_read_with_its_needs_and_its_silence(folder: Path) -> None:
+    found = labels.read(str(folder))
+    assert [one.name for one in found.prompts] == ["a", "b", "c"]
+    assert [one.name for one in found.silent] == ["d", "e"]
+    first = found.prompts[0]
+    assert first.needs == (Need(item="src/gateway/port.py", early=True), Need(item="GATEWAY_PORT", early=False))
+    assert (first.gold, first.leaf, first.lines) == (frozenset({"e0000000", "L2"}), "f0000002", (6, 9))
+    assert first.file.endswith("one.jsonl")
+    limited = labels.read(str(folder), 1)
+    assert (len(limited.prompts), len(limited.silent)) == (1, 1)
+    (folder / "silence.json").unlink()
+    assert labels.read(str(folder)).silent == ()
+
+
+@pytest.mark.parametrize(
+    ("document", "said"),
+    [
+        ({}, "is no rediscovery set"),
+        ([], "is no rediscovery set"),
+        ({"questions": [{"file": 1}]}, "transcript 1 is missing"),
+        ({"questions": [{"file": "one.jsonl"}]}, "is no rediscovery set"),
+        ({"questions": []}, "holds no prompt"),
+        ({"questions": [label("a", "x", file="two.jsonl")]}, "two.jsonl is missing"),
+    ],
+)
+def test_what_is_no_set_is_an_argument_error(folder: Path, document: object, said: str) -> None:
+    (folder / "dev.json").write_text(json.dumps(document), "utf-8")
+    with pytest.raises(BadArgument, match=said):
+        labels.read(str(folder))
+
+
+def test_what_the_label_says_was_visible_is_not_asked_for(folder: Path) -> None:
+    found = labels.read(str(folder))
+    store = str(folder / "store")
+    with Engine.open(store, defaults({})) as engine:
+        engine.index(found.prompts[0].file)
+    opened = open_store(store)
+    moment = replay.make_moment(opened, found.prompts[0])
+    assert moment.context == ("e0000003", "c0000000", "f0000000", "f0000001", "f0000002")
+    assert [entry.id for entry in moment.eligible] == ["e0000000", "e0000001", "e0000002"]
+    with pytest.raises(OperationError, match="not in the store"):
+        replay.make_moment(opened, prompt(file=str(folder / "nowhere.jsonl")))
+    opened.close()
+
+
+def test_every_arm_answers_at_every_prompt(folder: Path) -> None:
+    seen: list[tuple[int, int]] = []
+    (folder / "work").mkdir()
+    found = labels.read(str(folder))
+    answers = replay.run(replay.ARMS, found, str(folder / "work"), lambda done, total: seen.append((done, total)))
+    assert tuple(answers) == ("fts5", "recency", "documented", "contextual")
+    assert seen[-1] == (5, 5)
+    for name in ("fts5", "documented", "contextual"):
+        first = answers[name][0].excerpts[0]
+        assert "e0000000" in first.names, name
+        assert "GATEWAY_PORT" in first.text, name
+        assert first.tokens > 100, "what frames the excerpt costs as well"
+    assert [min(one.names) for one in answers["recency"][3].excerpts] == ["L4", "L3", "L2"]
+    assert answers["documented"][3].excerpts == ()
+    with pytest.raises(BadArgument, match="no arm oracle"):
+        replay.run(("oracle",), found, str(folder / "work"))
+
+
+def test_a_baseline_keeps_to_the_budget(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(replay, "BUDGET", 250)
+    (folder / "work").mkdir()
+    answers = replay.run(("recency",), labels.read(str(folder), 1), str(folder / "work"))
+    assert len(answers["recency"][0].excerpts) == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "item", "holds"),
+    [
+        ("see push_common.go", "common.go", False),
+        ("see my-common.go", "common.go", False),
+        ("see ./common.go", "common.go", True),
+        ("common.gold, common.go!", "common.go", True),
+        ("--flag", "--flag", True),
+        ("a--flag", "--flag", True),
+        ("getUser", "getusers", False),
+        ("perché", "perch", False),
+        ("ls -la", "ls -la", True),
+    ],
+)
+def test_an_item_is_held_where_no_longer_word_holds_it(text: str, item: str, holds: bool) -> None:
+    assert scores.contains(scores.plain(text), item) is holds
+
+
+def test_escapes_and_blanks_do_not_hide_an_item() -> None:
+    assert scores.plain('A  "b\\nC\\"\n d') == 'a "b c" d'
+
+
+def test_scores_by_hand() -> None:
+    of = prompt(Need(item="Alpha.py", early=True), Need(item="beta", early=False), Need(item="gamma", early=True))
+    found = scores.score(answer(of, ("e9", "alpha.py"), ("e1", "beta\nalpha.py")))
+    assert found == {"coverage": 2 / 3, "early": 1 / 2, "hit@1": 0.0, "hit@5": 1.0, "hit@12": 1.0}
+    late = prompt(Need(item="beta", early=False))
+    assert scores.score(answer(late, ("L7", "x"))) == {"coverage": 0.0, "hit@1": 1.0, "hit@5": 1.0, "hit@12": 1.0}
+    many = answer(late, *[("e9", "x")] * 5, ("e1", "beta"))
+    assert (scores.score(many)["hit@5"], scores.score(many)["hit@12"]) == (0.0, 1.0)
+    assert scores.irrelevant_tokens([many, answer(late)]) == 25
+    assert scores.milliseconds([many]) == 4.0
+
+
+def test_intervals_are_over_transcripts_and_differences_are_paired() -> None:
+    need = Need(item="beta", early=False)
+    some = [answer(prompt(need, file=f"f{at}"), ("e1", "beta") if at % 3 else ("e2", "x")) for at in range(30)]
+    none = [answer(one.prompt) for one in some]
+    mean, low, high = scores.measure(some)["coverage"]
+    assert low < mean < high
+    assert mean == pytest.approx(2 / 3)
+    assert scores.measure(some) == scores.measure(some)
+    assert scores.compare(some, none)["hit@1"][0] == pytest.approx(2 / 3)
+    assert scores.compare(some, some)["coverage"] == (0.0, 0.0, 0.0)
+    one_file = [answer(prompt(need), ("e1", "beta")), answer(prompt(need))]
+    assert scores.measure(one_file)["coverage"] == (0.5, 0.5, 0.5), "one transcript says nothing of others"
+    assert scores.measure([]) == {}
+
+
+def test_tokens_of_silence_are_a_median_and_a_90th_percentile() -> None:
+    quiet = [answer(prompt(), *[("e1", "x")] * count) for count in (0, 0, 1, 2, 3, 4, 5, 6, 7, 8, 90)]
+    assert scores.tokens_added(quiet) == (40, 80)
+
+
+def test_the_command_prints_a_document(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["eval", "rediscovery", "--data", str(folder), "--json", "--arm", "fts5", "--arm", "documented"]) == 0
+    document = check("eval", capsys.readouterr().out)
+    assert (document["set"], document["questions"]) == ("rediscovery", 5)
+    arm = document["arms"]["documented"]
+    assert {name: part["questions"] for name, part in arm["parts"].items()} == {
+        "real": 2, "prompts": 1, "automatic": 1, "simulated": 1,
+    }  # fmt: skip
+    assert (arm["coverage"], arm["parts"]["prompts"]["coverage"]) == (0.5, 1.0)
+    assert arm["interval"] == arm["parts"]["real"]["interval"]
+    assert arm["parts"]["simulated"]["difference"]["hit@1"] == [0.0, 0.0, 0.0]
+    assert arm["tokensWithoutNeed90"] == arm["tokensWithoutNeed"] * 2 > 100
+    assert "difference" not in document["arms"]["fts5"]["parts"]["real"]
+
+
+def test_the_command_shows_tables(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["eval", "rediscovery", "--data", str(folder)]) == 0
+    shown = capsys.readouterr().out
+    assert "rediscovery: 3 prompts with needs, 2 without" in shown
+    for line in ("real (2), in %", "automatic (1), in %", "simulated, beside fts5, paired:", "tokens added and time:"):
+        assert line in shown
+    (folder / "silence.json").unlink()
+    assert main(["eval", "rediscovery", "--data", str(folder), "--limit=1", "--arm=recency"]) == 0
+    shown = capsys.readouterr().out
+    assert "simulated" not in shown
+    assert "paired" not in shown
+
+
+@pytest.mark.parametrize("more", [(), ("--data", "nowhere"), ("--data", "x", "--limit", "0")])
+def test_wrong_arguments_exit_with_2(more: tuple[str, ...], capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["eval", "rediscovery", *more]) == 2
+    assert capsys.readouterr().err.startswith("error[")
+
+
+def scorer(data: Path) -> Callable[..., dict[str, Any]]:
+    """The set's own way of scoring one question."""
+    sys.dont_write_bytecode = True
+    spec = spec_from_file_location("score", data / "rediscovery" / "score.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module.score_question  # type: ignore[no-any-return]
+
+
+@pytest.mark.data
+def test_scores_are_those_of_the_sets_own_scorer(data: Path, tmp_path: Path) -> None:
+    found = labels.read(str(data / "rediscovery"), 24)
+    document = json.loads((data / "rediscovery" / "dev.json").read_text(encoding="utf-8"))
+    questions = {question["qid"]: question for question in document["questions"]}
+    score_question, hits = scorer(data), 0.0
+    for one in replay.run(("fts5",), found, str(tmp_path))["fts5"][: len(found.prompts)]:
+        results = [
+            {"id": min(excerpt.names & one.prompt.gold, default=""), "text": excerpt.text} for excerpt in one.excerpts
+        ]
+        expected = score_question(questions[one.prompt.name], results)
+        mine = scores.score(one)
+        for metric in scores.METRICS:
+            assert mine.get(metric) == expected[metric], (one.prompt.name, metric)
+        hits += mine["hit@12"]
+    assert hits > 2
