@@ -73,6 +73,8 @@ def test_a_request_with_a_topic_gives_exactly_its_items(line: str) -> None:
         ("the gen-itgc后 job", ()),
         ("done.Now the gateway", ()),
         ("and/or TCP/IP, client/server, he/she, 12/11/2026, 24/7", ()),
+        ("499.7/s, 20MB/s, 3.2GB/s, 10k/s, 5 km/h, 12.5/min", ()),
+        ("2024/s.py v1.2/src 3d/scene.obj", ("2024/s.py", "v1.2/src", "3d/scene.obj")),
         ("./run and ~/notes and ../x and the tests/ folder", ("./run", "~/notes", "../x", "tests/")),
         ("Makefile:12, src/app.ts#L10-L20 and lib/x.rb:3-9", ("Makefile", "src/app.ts", "lib/x.rb")),
         ("console.log, self.db, process.env and np.array", ("console.log", "self.db", "process.env", "np.array")),

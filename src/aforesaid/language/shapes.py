@@ -47,6 +47,7 @@ PATH = (
     + r"(?![\w/\\])"
 )
 SPACED_PATH = r"(?:[A-Za-z]:)?[\\/~.]?(?:[\w.@+~ -]+[\\/]){1,32}[\w.@+~ -]*\.\w{1,8}"
+RATE = r"[+~-]?\d[\d.,_]*[A-Za-z]{0,4}/(?:s|sec|second|secondo|min|minute|minuto|h|hr|hour|ora|d|day|giorno|ms|req|op)"
 CAPITALISED = r"(?<![\w./-])([A-Z][A-Za-z]{4,20})(\.\w{1,8})?" + _LINE + r"(?![\w-])"
 
 # --- flags, errors, codes ---

@@ -101,11 +101,13 @@ def _files(reading: Reading) -> None:
 
 
 def _is_file(item: str, *, mentioned: bool = False) -> bool:
-    """Whether a word is a path or a file's name: not a version, an abbreviation, a date or two words with a slash."""
+    """Whether a word is a path or a file's name: no version, abbreviation, date, rate, and not two words with a slash."""
     segments = [segment for segment in re.split(r"[\\/]", item) if segment not in ("", ".", "..", "~")]
     if not segments or text.fold(item) in technologies.SPELLED_FOLDED:
         return False
     if all(re.fullmatch(r"[\d.,-]+", segment) for segment in segments):
+        return False
+    if re.fullmatch(shapes.RATE, item):
         return False
     stem, _, extension = segments[-1].rpartition(".")
     has_extension = bool(stem.strip(".")) and text.fold(extension) in files.EXTENSIONS
