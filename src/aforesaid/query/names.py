@@ -101,7 +101,7 @@ def _files(reading: Reading) -> None:
 
 
 def _is_file(item: str, *, mentioned: bool = False) -> bool:
-    """Whether a word is a path or a file's name: no version, abbreviation, date, rate, and not two words with a slash."""
+    """Whether a word is a path or a file's name: no version, abbreviation, date or rate, not two words with a slash."""
     segments = [segment for segment in re.split(r"[\\/]", item) if segment not in ("", ".", "..", "~")]
     if not segments or text.fold(item) in technologies.SPELLED_FOLDED:
         return False
