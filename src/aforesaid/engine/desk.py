@@ -1,0 +1,294 @@
+"""Floor 7: an open store with its configuration, and the session that a path or an id names, brought up to date.
+
+The other parts of the engine stand on it. It opens the store late, finds sessions, and holds what has no file.
+"""
+
+from __future__ import annotations
+
+import os
+from functools import partial
+from typing import TYPE_CHECKING, Self
+
+from aforesaid.config import Config, store_folder
+from aforesaid.errors import (
+    NotATranscript,
+    PathMissing,
+    SessionAmbiguous,
+    SessionForgotten,
+    SessionNotFound,
+    SourceUnreadable,
+    StoreReadOnly,
+)
+from aforesaid.storage.sqlite import open_store
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from types import TracebackType
+
+    from aforesaid.config.privacy import Bench
+    from aforesaid.contexts import Contexts
+    from aforesaid.model import (
+        Session,
+        StoreStatus,
+    )
+    from aforesaid.ports import StorePort, TranscriptPort
+
+    Path = str | os.PathLike[str]
+    Progress = Callable[[int, int], None]
+from aforesaid.engine.discovery import reader_of, recognise
+
+STALE = "stale"
+"""The store could not be brought up to date; what it holds was searched."""
+SOURCE_MISSING = "source-missing"
+"""The transcript is gone; what was indexed of it was searched."""
+
+
+class Desk:
+    """An open store with its configuration."""
+
+    def __init__(self, open_store: Callable[[], StorePort], config: Config, *, folder: str | None = None) -> None:
+        """For callers that bring their own store; everyone else uses `open`."""
+        self._folder = folder
+        self._open_store = open_store
+        self._opened: StorePort | None = None
+        self._bench: Bench | None = None
+        self._known_contexts: Contexts | None = None
+        self._held: dict[str, bytearray] = {}
+        self.config = config
+
+    @classmethod
+    def open(
+        cls,
+        store: Path | None = None,
+        config: Config | Path | None = None,
+        *,
+        settings: Mapping[str, object] | Sequence[str] = (),
+    ) -> Self:
+        """Reads the configuration; the store itself is opened, or made, when it is first used.
+
+        Args:
+            store: its folder; None takes `AFORESAID_STORE`, else the platform's user data folder.
+            config: a configuration, or a file that is read on top of the user's own; None reads only that.
+            settings: single values above all files, as a mapping or as `key=value` texts.
+
+        Raises:
+            ConfigUnreadable, ConfigInvalid: the given file or a given setting is unusable.
+        """
+        if not isinstance(config, Config):
+            config = Config.load(config, settings=settings)
+        return cls(partial(_open_store, store, config), config, folder=store_folder(store))
+
+    @classmethod
+    def in_memory(cls, config: Config | None = None) -> Self:
+        """An engine whose store is gone with it: for sessions that their host keeps no file of; see `hold`."""
+        from aforesaid.storage.sqlite.memory import MemoryStore  # late: for such sessions only
+
+        return cls(MemoryStore, config or Config.load())
+
+    @property
+    def _store(self) -> StorePort:
+        if self._opened is None:
+            self._opened = self._open_store()
+        return self._opened
+
+    @property
+    def _redacting(self) -> bool:
+        """Whether secrets are replaced in what is stored."""
+        return self.config.boolean("privacy.redactIndex")
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What was wrong with the configuration, a line each."""
+        return self.config.warnings
+
+    def refresh(self, session: Path) -> Session:
+        """Brings one session up to date ahead of the question that will need it, as that question would do it.
+
+        Costs what was appended; `index` looks at every byte.
+
+        Args:
+            session: a transcript, or the id of a session in the store.
+
+        Raises:
+            UsageError: there is no such session.
+            OperationError: its transcript cannot be read, or the store failed.
+        """
+        return self._refresh(os.fspath(session))[0]
+
+    def sessions(self, *, project: Path | None = None, host: str | None = None) -> tuple[Session, ...]:
+        """The sessions of the store, newest first, as far as they worked in a project folder or belong to a host."""
+        return self._store.sessions(host=host, cwd=None if project is None else os.path.realpath(project))
+
+    def status(self) -> StoreStatus:
+        """Health and size of the store."""
+        return self._store.status()
+
+    def known(self, reference: str) -> tuple[Session, ...]:
+        """The sessions of the store that a path or an id names; none, one, or several with one id."""
+        found = self._store.by_file(os.path.abspath(reference))
+        return (found,) if found is not None else self._store.by_id(reference)
+
+    def locate(self, reference: str, folders: Sequence[Path]) -> str:
+        """The transcript that a path or an id names, also one that nobody has indexed yet.
+
+        Args:
+            reference: a path, or the id of a session.
+            folders: where the hosts keep their transcripts, named after their sessions.
+
+        Raises:
+            SessionNotFound, SessionAmbiguous: there is none, or more than one.
+        """
+        if os.path.isfile(reference):
+            return os.path.abspath(reference)
+        try:
+            return self._find(reference).file
+        except (NotATranscript, SessionNotFound, PathMissing):
+            for folder in folders:
+                for parent, _, names in os.walk(folder):
+                    for name in sorted(names):
+                        if name.endswith(f"{reference}.jsonl"):
+                            return os.path.join(parent, name)
+            raise
+
+    def find_call(self, session: Path, call: str, *, patience: float = 0.5) -> str | None:
+        """The id of the entry that made a call; a host may write it a moment after it made the call.
+
+        Args:
+            session: the transcript.
+            call: the host's id of the call.
+            patience: seconds to wait for it.
+        """
+        from time import monotonic, sleep  # late: only tools of a host need it
+
+        end = monotonic() + patience
+        while True:
+            found, _ = self._refresh(os.fspath(session))
+            with self._store.read(found.key) as snapshot:
+                for entry in reversed(snapshot.entries(range(max(1, found.entries - 63), found.entries + 1))):
+                    if call in entry.calls and entry.role != "tool_result":
+                        return entry.id
+            if monotonic() >= end:
+                return None
+            sleep(0.05)
+
+    def hold(self, session: str, lines: bytes, *, host: str = "pi") -> Session:
+        """Adds lines to a session of which there is no file.
+
+        Args:
+            session: its name here: what `retrieve` takes as `session`.
+            lines: lines of the host's format, each ended; the first one of all is the session's header.
+            host: whose format it is.
+
+        Raises:
+            BadArgument: there is no such host.
+            StoreError: the store failed.
+        """
+        from aforesaid.indexing.held import take_lines  # late: for such sessions only
+
+        reader = reader_of(host)
+        held = self._held.setdefault(session, bytearray())
+        held += lines
+        return take_lines(self._store, reader, session, bytes(held), redacting=self._redacting)
+
+    def drop(self, session: str) -> None:
+        """Forgets a session of which there is no file; none of this name is no error."""
+        if self._held.pop(session, None) is not None:
+            known = self._store.by_file(session)
+            if known is not None:
+                self._store.remove(known.key)
+
+    def close(self) -> None:
+        """Gives back the store's files."""
+        if self._opened is not None:
+            self._opened.close()
+            self._opened = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def _find(self, reference: str) -> Session:
+        """The stored session that a path or an id names."""
+        known = self._store.by_file(reference if reference in self._held else os.path.abspath(reference))
+        if known is not None:
+            return known
+        found = self._store.by_id(reference)
+        if len(found) > 1:
+            files = ", ".join(session.file for session in found)
+            raise SessionAmbiguous(f"{len(found)} sessions have the id {reference}", f"name one of the files: {files}")
+        if found:
+            return found[0]
+        if os.path.isfile(reference):
+            raise SessionNotFound(f"the store does not know {reference}", "bring it in with `aforesaid index` first")
+        if os.path.exists(reference):
+            raise NotATranscript(f"{reference} is no file", "name a session file that the host wrote")
+        if os.sep in reference or reference.endswith(".jsonl"):
+            raise PathMissing(f"there is no file {reference}", "check the path")
+        raise SessionNotFound(
+            f"no session {reference} in the store", "run `aforesaid sessions` for the ids, or name a file"
+        )
+
+    def _refresh(self, reference: str) -> tuple[Session, tuple[str, ...]]:
+        """The session that a path or an id names, brought up to date; reasons why it may not be."""
+        if reference in self._held:
+            held = self._store.by_file(reference)
+            if held is not None:
+                return held, ()
+        if os.path.isfile(reference):
+            file, known = os.path.abspath(reference), None
+        else:
+            known = self._find(reference)
+            file = known.file
+            if not os.path.isfile(file):
+                from aforesaid.indexing.stored import clear_stored  # late: few transcripts are gone
+
+                return clear_stored(self._store, known, redacting=self._redacting), (SOURCE_MISSING,)
+        if not self._store.writable:
+            return self._as_stored(file)
+        from aforesaid.indexing import sync  # late: nothing before the first SQL needs it
+
+        reader = reader_of(known.header.host) if known else self._reader_of(file)
+        report = sync(self._store, reader, file, redacting=self._redacting)
+        if report.error_code == SessionForgotten.code:
+            raise SessionForgotten(report.error or file, "nothing of it is kept or searched")
+        if report.session is None:
+            raise SourceUnreadable(f"{file} could not be read", "check the file")
+        return report.session, ()
+
+    def _reader_of(self, file: str) -> TranscriptPort:
+        """The reader of a file; a known session keeps its own while its host is writing the file anew."""
+        try:
+            return recognise(file)
+        except NotATranscript:
+            known = self._store.by_file(file)
+            if known is None:
+                raise
+            return reader_of(known.header.host)
+
+    def _as_stored(self, file: str) -> tuple[Session, tuple[str, ...]]:
+        """What a read-only store holds of a transcript."""
+        known = self._store.by_file(file)
+        if known is None:
+            raise StoreReadOnly(f"{file} is not in the store, which cannot be written", "make the store writable")
+        status = os.stat(file)
+        same = (status.st_size, status.st_mtime_ns) == (known.checkpoint.size, known.checkpoint.mtime_ns)
+        return known, () if same else (STALE,)
+
+
+def store_files(folder: str) -> tuple[str, ...]:
+    """All that a store has on the disk, folders last, for whoever wants nothing of it to stay."""
+    from aforesaid.storage.sqlite.removal import store_files as listed  # late: for this only
+
+    return listed(folder)
+
+
+def _open_store(folder: Path | None, config: Config) -> StorePort:
+    return open_store(
+        store_folder(folder),
+        busy_timeout_ms=config.integer("storage.busyTimeoutMs"),
+        max_bytes=config.integer("storage.maxBytes"),
+    )

@@ -1,0 +1,104 @@
+"""Floor 7: which files are transcripts, and whose.
+
+`Upkeep` and `Desk` ask for the reader of a file or for all transcripts below a folder. Nothing here reads more of a
+file than its beginning.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from aforesaid.errors import (
+    BadArgument,
+    NoSessions,
+    NotATranscript,
+    PathMissing,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from aforesaid.ports import TranscriptPort
+
+    Path = str | os.PathLike[str]
+    Progress = Callable[[int, int], None]
+
+
+_HEAD = 65_536
+"""Bytes of a file that tell which host wrote it."""
+
+
+def discover(paths: Sequence[Path], host: str | None, *, lenient: bool = False) -> Iterator[tuple[TranscriptPort, str]]:
+    """The transcripts that the paths lead to, each once, in path order."""
+    if host is not None:
+        reader_of(host)
+    found: dict[str, TranscriptPort] = {}
+    for given in paths:
+        path = os.path.abspath(os.fspath(given))
+        if os.path.isdir(path):
+            within = dict(_walk(path, host))
+            if not within and not lenient:
+                raise NoSessions(f"no transcript in {path}", "name a folder with the JSONL files of a known host")
+            found.update(within)
+        elif not os.path.exists(path):
+            raise PathMissing(f"there is no file or folder {path}", "check the path")
+        elif not os.path.isfile(path):
+            raise NotATranscript(f"{path} is neither a file nor a folder", "name a session file that the host wrote")
+        else:
+            found[path] = recognise(path, host)
+    for file in sorted(found):
+        yield found[file], file
+
+
+def _walk(folder: str, host: str | None) -> Iterator[tuple[str, TranscriptPort]]:
+    for parent, _, names in os.walk(folder):
+        for name in names:
+            file = os.path.join(parent, name)
+            if not name.endswith(".jsonl") or not os.path.isfile(file):
+                continue  # a pipe would be waited for
+            try:
+                yield file, recognise(file, host)
+            except NotATranscript:
+                continue
+
+
+def recognise(file: str, host: str | None = None) -> TranscriptPort:
+    """The reader of a file; the named host's where a file cannot even be opened, so that its sync tells why."""
+    from aforesaid.transcripts import READERS, detect  # late: brings the parser
+
+    try:
+        with open(file, "rb") as source:
+            reader = detect(source.read(_HEAD))
+    except OSError:
+        return reader_of(host) if host else READERS[0]
+    if reader is None or (host is not None and reader.host != host):
+        kind = host or " or ".join(known.host for known in READERS)
+        raise NotATranscript(f"{file} is no transcript of {kind}", "name a session file that the host wrote")
+    return reader
+
+
+def _is_transcript(file: str) -> bool:
+    """Whether a file is a transcript of a known host, or cannot be looked into."""
+    if not os.path.isfile(file):
+        return False  # a folder of that name; a pipe would be waited for
+    try:
+        recognise(file)
+    except NotATranscript:
+        return False
+    return True
+
+
+def reader_of(host: str) -> TranscriptPort:
+    """The reader of a host's transcripts.
+
+    Raises:
+        BadArgument: there is no such host.
+    """
+    from aforesaid.transcripts import READERS  # late: brings the parser
+
+    for reader in READERS:
+        if reader.host == host:
+            return reader
+    known = ", ".join(reader.host for reader in READERS)
+    raise BadArgument(f"there is no host {host}", f"choose one of {known}")

@@ -1,0 +1,196 @@
+"""Floor 7: planned model calls and the manifests that are kept of them."""
+
+from __future__ import annotations
+
+import os
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
+
+from aforesaid.config import PRIVACY_UNREADABLE
+from aforesaid.errors import (
+    BadArgument,
+    OperationError,
+    UsageError,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from aforesaid.contexts import Contexts
+    from aforesaid.model import (
+        Retrieval,
+        Session,
+    )
+    from aforesaid.planning.track import Track
+    from aforesaid.planning.values import Judge as JudgeSupplement
+    from aforesaid.planning.values import (
+        KeptManifest,
+        Message,
+        Plan,
+        Supplement,
+    )
+
+    Path = str | os.PathLike[str]
+    Progress = Callable[[int, int], None]
+from aforesaid.engine.retrieving import Retrieving
+
+
+class Planning(Retrieving):
+    """Planned model calls."""
+
+    def plan(
+        self,
+        *,
+        session: Path,
+        context_window: int,
+        query: str | None = None,
+        leaf: str | None = None,
+        messages: Sequence[Message] | None = None,
+        context_entries: Sequence[str] | None = None,
+        overhead: int = 0,
+        model: str | None = None,
+        output_reserve: int | None = None,
+        supplements: Sequence[Supplement] = (),
+        judge: JudgeSupplement | None = None,
+        keep: bool = True,
+    ) -> Plan:
+        """Plans one model call: which of the host's messages go out, and which evidence with them.
+
+        Args:
+            session: a transcript, or the id of a session in the store. It is brought up to date first.
+            context_window: tokens that the model can read.
+            query: the request. Without `messages` it is added to the session as its next message; None takes the
+                latest real user message.
+            leaf: id of the entry whose branch counts; None takes the session's last entry.
+            messages: what the host would send, without its system prompt (see `planning.messages.make_message`); None
+                makes them from the session, as its host does.
+            context_entries: ids of the entries that the model sees, in the host's order; None derives them as the host
+                does. Without `messages`, these are made of the entries, without contents: the host has them.
+            overhead: tokens that go out besides the messages: system prompt, definitions of tools; 0 takes what the
+                session says of it.
+            model: `provider/model` of the call; without it the privacy policy counts the provider as a remote one.
+            output_reserve: tokens kept free for the answer; None takes a tenth of the window, at most 16,384.
+            supplements: what else may be added, best first within each kind.
+            judge: says of each supplement whether it may go to the provider; None: the privacy policy says it.
+            keep: whether the manifest is kept in the store at once; a host that is waited for keeps it later, with
+                `keep_manifest`.
+
+        Raises:
+            UsageError: an argument is wrong. Whatever else fails, the host's own messages come back with the reason.
+        """
+        if context_window < 1:
+            raise BadArgument("a context window has at least one token", "give the size of the model's window")
+        from aforesaid import planning  # late: only plans need it
+        from aforesaid.config.planning import plan_options
+        from aforesaid.planning.context import add_request, request_text
+
+        track: Track | None = None
+        native = planning.NativeContext(messages=tuple(messages or ()), overhead=overhead)
+        call = planning.Call(
+            window=context_window, reserve=output_reserve, options=plan_options(self.config), model=model
+        )
+        try:
+            found, reasons = self._refresh(os.fspath(session))
+            if messages is not None:
+                query = request_text(native) if query is None else query
+            else:
+                if context_entries is None:
+                    native = self._contexts.read(found, leaf)
+                else:
+                    track = self._contexts.follow(found, context_entries)
+                    native = track.native
+                native = native if query is None else add_request(native, query)
+                native = replace(native, overhead=overhead or native.overhead)
+        except UsageError:
+            raise
+        except OperationError as error:
+            return planning.give_up(native, call, error.code)
+
+        provider = model.partition("/")[0] if model else None
+
+        def search(dropped: tuple[str, ...]) -> Retrieval:
+            if track is not None:
+                context = track.spans(dropped)
+                return self._retrieve(found, reasons, leaf=leaf, query=query, context=context, provider=provider)
+            return self._retrieve(
+                found, reasons, leaf=leaf, query=query, context_entries=context_entries, provider=provider,
+                dropped=dropped,
+            )  # fmt: skip
+
+        judge = judge or self._judge_supplements(found, provider)
+        made = planning.plan_context(native, call, retrieve=search, supplements=supplements, judge=judge)
+        if keep:
+            try:
+                self._keep_manifest(made, found.key)
+            except OperationError as error:
+                reasons = (*reasons, error.code)
+        return replace(made, warnings=(*made.warnings, *reasons))
+
+    @property
+    def _contexts(self) -> Contexts:
+        """What the hosts of the store's sessions would send."""
+        if self._known_contexts is None:
+            from aforesaid.contexts import Contexts  # late: see `plan`
+
+            self._known_contexts = Contexts(self._store, lambda file: self.rebuild(session=file))
+        return self._known_contexts
+
+    def _judge_supplements(self, session: Session, provider: str | None) -> JudgeSupplement | None:
+        """The privacy policy's word on what a plan may add; None if there is no policy."""
+        judge = self._judge(session, provider)
+        unknown = self.config.privacy_unknown
+        if judge is None and not unknown:
+            return None
+        from aforesaid.planning.values import Verdict  # late: see `plan`
+        from aforesaid.privacy.markers import to_level
+
+        def say(supplement: Supplement) -> Verdict:
+            if judge is None or unknown:
+                return Verdict(allowed=False, classification=supplement.classification, reason=PRIVACY_UNREADABLE)
+            found = judge.judge(supplement.text, named=to_level(supplement.classification))
+            return Verdict(allowed=found.allowed, classification=found.classification, reason=found.reason)
+
+        return say
+
+    def keep_manifest(self, plan: Plan, *, session: Path) -> None:
+        """Keeps the manifest of a plan in the store (`diagnostics.storeManifests`), if that can be written.
+
+        Raises:
+            UsageError: there is no such session.
+            StoreError: the store failed.
+        """
+        self._keep_manifest(plan, self._find(os.fspath(session)).key)
+
+    def _keep_manifest(self, plan: Plan, key: str) -> None:
+        from time import time  # late: see `plan`
+
+        from aforesaid.planning.manifest import pack_manifest
+
+        if plan.retrieval is not None:
+            self._count(plan.retrieval.withheld)
+        most = self.config.integer("diagnostics.storeManifests")
+        if most and plan.status != "native":
+            self._store.manifests.keep(key, pack_manifest(plan.manifest), at=time(), most=most)
+
+    def manifests(self, *, session: Path | None = None, limit: int = 1) -> tuple[KeptManifest, ...]:
+        """The manifests of the latest plans, newest first.
+
+        Args:
+            session: only of this session; None for all.
+            limit: at most so many.
+
+        Raises:
+            UsageError: there is no such session.
+            StoreError: the store failed.
+        """
+        from aforesaid.planning.manifest import unpack_manifest  # late: see `plan`
+        from aforesaid.planning.values import KeptManifest
+
+        key = None if session is None else self._find(os.fspath(session)).key
+        kept = []
+        for at, record in self._store.manifests.latest(key, limit):
+            with suppress(ValueError):  # of another version
+                kept.append(KeptManifest(at=at, manifest=unpack_manifest(record)))
+        return tuple(kept)

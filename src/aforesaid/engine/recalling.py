@@ -1,0 +1,324 @@
+"""Floor 7: explicit search, and the original text of what it found."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from aforesaid.errors import (
+    BadArgument,
+    PrivacyUnreadable,
+    ScopeNotAllowed,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from aforesaid.inquiry import Expansion, Match, Mode, Question, RecallPage, Scope
+    from aforesaid.lost import LostReport
+    from aforesaid.model import (
+        Kind,
+        Role,
+        Session,
+    )
+    from aforesaid.privacy.judge import Judge
+    from aforesaid.recall.scopes import Selection
+    from aforesaid.refs import Issuer
+
+    Path = str | os.PathLike[str]
+    Progress = Callable[[int, int], None]
+from aforesaid.engine.desk import STALE
+from aforesaid.engine.discovery import _is_transcript
+from aforesaid.engine.retrieving import Retrieving
+from aforesaid.engine.upkeep import FEW
+
+
+class Caller(Struct, frozen=True, kw_only=True):
+    """Who asks for history on purpose.
+
+    Attributes:
+        name: whose refs and cursors they are; those of one caller are no other's.
+        model: whether what comes back goes to a model: then entries that the user kept from it stay away.
+        trusted: whether the host's user trusts the project; without it a model may not search all of it.
+        refs_last: seconds after which refs expire; 0 for never.
+    """
+
+    name: str = "own"
+    model: bool = False
+    trusted: bool = False
+    refs_last: int = 0
+
+
+LEARNING = 1.0
+"""Seconds that a search of many sessions may spend on bringing the index of words up to date."""
+OWN = Caller()
+"""The user, through the command line or Python."""
+
+
+class Recalling(Retrieving):
+    """Explicit search."""
+
+    def recall(
+        self,
+        query: str = "",
+        *,
+        session: Path | None = None,
+        leaf: str | None = None,
+        scope: Scope = "current-branch",
+        mode: Mode = "literal",
+        match: Match = "all",
+        roles: Sequence[Role] = (),
+        types: Sequence[Kind] = (),
+        tool: str | None = None,
+        file: str | None = None,
+        after: str | None = None,
+        before: str | None = None,
+        summaries: bool = False,
+        limit: int | None = None,
+        cursor: str | None = None,
+        folders: Sequence[Path] = (),
+        provider: str | None = None,
+        caller: Caller = OWN,
+    ) -> RecallPage:
+        """Searches the history on purpose: every entry that matches is found, a page at a time.
+
+        Args:
+            query: what is searched for; blank lists everything, newest first.
+            session: a transcript, or the id of a session in the store. It is brought up to date first, unless the scope
+                is `project` or `host-wide`; only the latter needs none.
+            leaf: id of the entry whose branch counts; None takes the session's last entry.
+            scope: where. `project` needs `historyTools.allowProjectScope`; `host-wide` is for the user alone.
+            mode: `literal`: every blank-separated term as it is written, anywhere in the text; `phrase`: the whole
+                query; `regex`: a pattern.
+            match: whether all literal terms must stand in an entry, or any.
+            roles: only entries of these roles.
+            types: only entries of these kinds.
+            tool: only entries that call or answer this tool.
+            file: only entries whose calls name this path, or one that ends with it.
+            after: only entries at or after this time (ISO 8601; UTC where it names no zone).
+            before: only entries before this time.
+            summaries: summaries too.
+            limit: hits of a page, 1 to 200; None takes `historyTools.maxResults`.
+            cursor: `next` of the page before, with everything else as it was.
+            folders: where the hosts keep their transcripts, for `host-wide` to say what nobody has indexed.
+            provider: whose model gets the answer, for the privacy policy; None counts as a remote one.
+            caller: who asks, for refs and for what may be shown.
+
+        Raises:
+            UsageError: an argument is wrong.
+            OperationError: it failed.
+        """
+        from aforesaid.asking import read_question  # late: only explicit search needs it
+        from aforesaid.recall import RecallOptions, recall
+        from aforesaid.transcripts.originals import read_line
+
+        self._refuse_private()
+        question = read_question(
+            query, mode=mode, match=match, scope=scope, roles=roles, types=types, tool=tool, file=file,
+            after=after, before=before, summaries=summaries, withheld=not caller.model,
+        )  # fmt: skip
+        selection = self._select(question, session, folders, caller)
+        most = self.config.integer("historyTools.maxResults") if limit is None else limit
+        options = RecallOptions(
+            limit=most, issuer=self._issuer(caller), redacting=self.config.boolean("privacy.redactSecrets")
+        )
+        page = recall(
+            self._store, selection, question, leaf=leaf, cursor=cursor, options=options,
+            judge=lambda found: self._judge(found, provider), read_line=read_line,
+        )  # fmt: skip
+        paths = self._shortening(selection.own)
+        if paths is not None:
+            from aforesaid.shortening import shorten_page  # late: few ask for it
+
+            page = shorten_page(page, paths)
+        return page
+
+    def lost(
+        self, *, session: Path, leaf: str | None = None, compaction: int | None = None, provider: str | None = None
+    ) -> LostReport:
+        """The exact items that each compaction of a branch took from the model's view.
+
+        Args:
+            session: a transcript, or the id of a session in the store. It is brought up to date first.
+            leaf: id of the entry whose branch counts; None takes the session's last entry.
+            compaction: number of the only one that is looked at, 1 for the oldest; None: all.
+            provider: as for `recall`.
+
+        Raises:
+            UsageError: an argument is wrong.
+            OperationError: it failed.
+        """
+        from aforesaid.inquiry import Filter  # late: see `recall`
+        from aforesaid.lost import find_lost, shorten_lost
+        from aforesaid.recall.hits import open_gate
+        from aforesaid.transcripts.originals import read_line
+
+        self._refuse_private()
+        found, reasons = self._refresh(os.fspath(session))
+        judge = self._judge(found, provider)
+        with self._store.read(found.key) as snapshot:
+            admits = None
+            if judge is not None and not judge.open:
+                outlines = snapshot.outlines(((1, found.entries),), Filter(summaries=True))
+                admits = open_gate(snapshot, outlines, judge, read_line)
+            report = find_lost(
+                snapshot, leaf=leaf, compaction=compaction, redacting=self.config.boolean("privacy.redactSecrets"),
+                admits=admits,
+            )  # fmt: skip
+        paths = self._shortening(found)
+        if paths is not None:
+            report = shorten_lost(report, paths)
+        return replace(report, reasons=(*report.reasons, *reasons))
+
+    def _select(self, question: Question, reference: Path | None, folders: Sequence[Path], caller: Caller) -> Selection:
+        """The sessions of a question's scope that may hold what it looks for.
+
+        Raises:
+            ScopeNotAllowed: the caller may not search there.
+        """
+        scope = question.scope
+        from aforesaid.recall.scopes import Selection, arrange, flaws_of, select  # late: see `recall`
+        from aforesaid.recall.survey import survey
+
+        if scope == "host-wide" and caller.model:
+            raise ScopeNotAllowed("a model may not search all sessions", "choose another scope")
+        if scope == "project" and not self.config.boolean("historyTools.allowProjectScope"):
+            raise ScopeNotAllowed(
+                "the scope project is not allowed",
+                "set historyTools.allowProjectScope in your own configuration",
+            )
+        if scope == "project" and caller.model and not caller.trusted:
+            raise ScopeNotAllowed("the project is not trusted", "trust it in the host first")
+        own: Session | None = None
+        reasons: tuple[str, ...] = ()
+        if reference is not None:
+            if scope in {"project", "host-wide"}:
+                own = self._find(os.fspath(reference))
+            else:
+                own, reasons = self._refresh(os.fspath(reference))
+        sessions, missing = select(self._store, own, scope)
+        if own is not None and len(sessions) == 1 and scope in {"current-branch", "current-session"}:
+            flaws = flaws_of(sessions)
+            return Selection(own=own, batches=((own,),), stale=int(STALE in reasons), reasons=(*flaws, *reasons))
+        wide = scope in {"project", "host-wide"}
+        if wide:
+            every = sessions if scope == "host-wide" else self._store.sessions()
+            known = [known.file for known in every]
+            seen = survey(sessions, known, [os.fspath(folder) for folder in folders], _is_transcript)
+        else:
+            seen = survey(sessions[1:], (), (), None)
+        picked = self._pick(sessions, question, own)
+        return Selection(
+            own=own,
+            batches=arrange(self._store, own, picked),
+            known=len(sessions),
+            eligible=len(sessions) + seen.unknown + len(missing),
+            stale=seen.stale + (STALE in reasons),
+            reasons=tuple(dict.fromkeys((*reasons, *missing, *seen.reasons, *flaws_of(sessions)))),
+        )
+
+    def _pick(self, sessions: Sequence[Session], question: Question, own: Session | None) -> Sequence[Session]:
+        """Those of the sessions whose words allow for what is looked for, and the own one."""
+        from aforesaid.clues import find_clues  # late: see `recall`
+        from aforesaid.patterns import read_pattern
+
+        alternatives = find_clues(read_pattern(question.text, question.mode, question.match))
+        if len(sessions) <= FEW or () in alternatives:
+            return sessions
+        self._store.learn_words(sessions, LEARNING)
+        keys = self._store.may_hold(sessions, alternatives)
+        return [one for one in sessions if one.key in keys or (own is not None and one.key == own.key)]
+
+    def expand(
+        self,
+        ref: str | None = None,
+        *,
+        session: Path | None = None,
+        entries: Sequence[str] = (),
+        first: str | None = None,
+        last: str | None = None,
+        leaf: str | None = None,
+        before: int = 0,
+        after: int = 0,
+        start_line: int = 1,
+        max_lines: int | None = None,
+        cursor: str | None = None,
+        provider: str | None = None,
+        caller: Caller = OWN,
+    ) -> Expansion:
+        """The original text of entries, with what stands around them on their branch.
+
+        Args:
+            ref: of a hit of `recall`; or else
+            session: a transcript in the store, or its id, with
+            entries: ids of entries, or
+            first: id of the first entry of a range, with
+            last: id of its last one; it stands on the branch of the last one.
+            leaf: id of the entry whose branch counts for neighbours; None takes the session's last entry.
+            before: neighbours before each entry, at most 50.
+            after: neighbours after each entry, at most 50.
+            start_line: first line of the entry that is shown, 1-based.
+            max_lines: lines of the whole answer; None takes 200.
+            cursor: `next` of the answer before, with everything else as it was.
+            provider: as for `recall`.
+            caller: as for `recall`.
+
+        Raises:
+            UsageError: an argument is wrong.
+            StaleSource, SourceMissing: the transcript is not what it was when it was indexed.
+        """
+        from aforesaid.expansion import MOST_LINES, ExpandOptions, expand  # late: see `recall`
+        from aforesaid.transcripts.originals import read_line, verify
+
+        self._refuse_private()
+        if (ref is None) == (session is None):
+            raise BadArgument("either a ref or a session is needed", "give REF alone, or --session with ids of entries")
+        if ref is not None and (entries or first or last or leaf):
+            raise BadArgument("a ref names its entry itself", "leave the ids of entries out")
+        if (first is None) != (last is None) or (first is not None and entries):
+            raise BadArgument("a range has two ends, and no other entries", "give FIRST..LAST alone")
+        options = ExpandOptions(
+            issuer=self._issuer(caller),
+            entries=tuple(entries),
+            first=first,
+            last=last,
+            before=before,
+            after=after,
+            start_line=start_line,
+            max_lines=MOST_LINES if max_lines is None else max_lines,
+            withheld=not caller.model,
+            redacting=self.config.boolean("privacy.redactSecrets"),
+        )
+        where = ref if session is None else self._find(os.fspath(session))
+        read: list[Session] = []
+
+        def judge(found: Session) -> Judge | None:
+            read.append(found)
+            return self._judge(found, provider)
+
+        expansion = expand(
+            self._store, where or "", leaf=leaf, cursor=cursor, verify=verify, options=options, judge=judge,
+            read_line=read_line,
+        )  # fmt: skip
+        paths = self._shortening(read[0])
+        if paths is not None:
+            from aforesaid.shortening import shorten_expansion  # late: few ask for it
+
+            expansion = shorten_expansion(expansion, paths)
+        return expansion
+
+    def _refuse_private(self) -> None:
+        """Raises where a privacy policy is, or may be, asked for that cannot be read."""
+        if self.config.privacy_unknown:
+            raise PrivacyUnreadable("the configuration of a privacy policy cannot be read", "see the warnings, mend it")
+
+    def _issuer(self, caller: Caller) -> Issuer:
+        """Who seals refs and cursors for a caller."""
+        from time import time  # late: only explicit search needs it
+
+        from aforesaid.refs import Issuer
+
+        return Issuer(secret=self._store.secret(), name=caller.name, now=int(time()), lasts=caller.refs_last)
