@@ -545,7 +545,7 @@ class Window(Struct, frozen=True, kw_only=True, gc=False):
 
 
 class Evidence(Struct, frozen=True, kw_only=True):
-    """A ranked entry with its excerpt, framed as quoted data.
+    """A ranked entry with its excerpt, framed as quoted data; each member of a hit's document by its name.
 
     Attributes:
         windows: in source order, without overlap.
@@ -553,6 +553,7 @@ class Evidence(Struct, frozen=True, kw_only=True):
         message: the exact text of the message for the model.
         tokens: estimated tokens of `message`.
         classification: what the privacy policy takes the entry for; `normal` where there is no policy.
+        session_id: the session that the entry is of.
     """
 
     ranked: Ranked
@@ -561,6 +562,72 @@ class Evidence(Struct, frozen=True, kw_only=True):
     message: str
     tokens: int
     classification: Level = "normal"
+    session_id: str | None = None
+
+    @property
+    def entry_id(self) -> str:
+        """Id of the entry."""
+        return self.ranked.candidate.entry.id
+
+    @property
+    def role(self) -> Role:
+        """Who said it."""
+        return self.ranked.candidate.entry.role
+
+    @property
+    def timestamp(self) -> str | None:
+        """When, as the transcript says."""
+        return self.ranked.candidate.entry.timestamp
+
+    @property
+    def tier(self) -> Tier:
+        """What the entry was found by."""
+        return self.ranked.tier
+
+    @property
+    def score(self) -> float:
+        """Sum of `score_parts`; diagnostic only."""
+        return self.ranked.score
+
+    @property
+    def score_parts(self) -> dict[str, float]:
+        """The addends that are not zero, by name."""
+        return {part.name: part.value for part in self.ranked.parts}
+
+    @property
+    def matched(self) -> Matched:
+        """The verified items of the request."""
+        return self.ranked.matched
+
+    @property
+    def reason(self) -> str:
+        """What counted, as codes."""
+        return self.ranked.reason
+
+    @property
+    def excerpt_start(self) -> int:
+        """Code point of the stored text at which the first window begins."""
+        return self.windows[0].start
+
+    @property
+    def excerpt_end(self) -> int:
+        """Code point of the stored text at which the last window ends."""
+        return self.windows[-1].end
+
+    @property
+    def redacted(self) -> int:
+        """How many secrets were replaced in the entry."""
+        return self.ranked.candidate.entry.redacted
+
+    @property
+    def sha256(self) -> str:
+        """Digest of the raw source line, in hexadecimal digits."""
+        return self.ranked.candidate.entry.source.sha256.hex()
+
+    @property
+    def evidence(self) -> str:
+        """The exact text of the message for the model: `message`."""
+        return self.message
 
 
 class Coverage(Struct, frozen=True, kw_only=True):

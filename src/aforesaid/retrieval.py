@@ -122,6 +122,7 @@ def retrieve(
         session_id=None,
         replacing=find_replacements if is_due(snapshot.session, options.redacting) else None,
     )
+    hits = tuple(replace(hit, session_id=snapshot.session.header.session_id) for hit in hits)
     visible = found.in_context + len(ranked) - len(hidden)
     diagnostics = Diagnostics(
         candidate_count=len(found.candidates) + found.in_context,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,6 +23,7 @@ from aforesaid.errors import (
     SessionNotFound,
     StoreBusy,
 )
+from aforesaid.hosts import wire
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -85,6 +87,31 @@ def test_unknown_and_ambiguous_sessions_are_wrong_arguments(engine: Engine, tmp_
     engine.index(session(tmp_path, "one", "a"), session(tmp_path, "one", "b"))
     with pytest.raises(SessionAmbiguous):
         engine.retrieve(session="one")
+
+
+def test_a_retrieval_has_the_members_of_its_document(engine: Engine, tmp_path: Path) -> None:
+    def snake(name: str) -> str:
+        return re.sub("[A-Z]", lambda letter: "_" + letter.group().lower(), name)
+
+    def same(value: Any, member: Any) -> None:
+        if isinstance(member, dict) and not isinstance(value, dict):
+            for name, inner in member.items():
+                same(getattr(value, snake(name)), inner)
+        elif isinstance(member, list):
+            assert len(value) == len(member)
+            for one, inner in zip(value, member, strict=True):
+                same(one, inner)
+        elif isinstance(member, float):
+            assert value == pytest.approx(member, abs=0.001)
+        else:
+            assert value == member
+
+    found = engine.retrieve(session=session(tmp_path), query="the walnut")
+    document = wire.retrieval(found)
+    assert len(document["hits"]) == 1
+    same(found, {name: document[name] for name in ("status", "query", "hits")})
+    document["diagnostics"].pop("semantic")
+    same(found.diagnostics, document["diagnostics"])
 
 
 def test_a_file_that_the_store_does_not_know_is_not_said_to_be_missing(engine: Engine, tmp_path: Path) -> None:
