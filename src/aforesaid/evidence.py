@@ -50,6 +50,7 @@ def select(
     max_tokens: int,
     session_id: str | None,
     replacing: Replacing | None = None,
+    beside: Probe | None = None,
 ) -> tuple[tuple[Evidence, ...], int]:
     """Frames the best rows that fit.
 
@@ -62,6 +63,7 @@ def select(
         max_tokens: at most so many estimated tokens of all messages together.
         session_id: the rows' session, if it is not the current one.
         replacing: says what must not be quoted of an entry, and what stands there instead; None: nothing.
+        beside: the same as `probe` for rows that the work around the request asked for.
 
     Returns:
         The messages, best first, and how many rows were left out.
@@ -74,7 +76,8 @@ def select(
             break
         if _expect(row.candidate.entry) > left:
             continue
-        built = build_evidence(row, probe, session_id=session_id, replacing=replacing)
+        finder = beside if beside is not None and row.working else probe
+        built = build_evidence(row, finder, session_id=session_id, replacing=replacing)
         if built.tokens <= left:
             kept.append(built)
             left -= built.tokens

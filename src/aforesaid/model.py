@@ -495,6 +495,7 @@ class Ranked(Struct, frozen=True, kw_only=True):
         addends: one for each of `PART_NAMES`, rounded to four decimals.
         matched: verified items.
         same: how many of the matched identifiers are files, symbols and errors.
+        working: whether the work around the request asked for it, and not the request.
     """
 
     candidate: Candidate
@@ -503,6 +504,7 @@ class Ranked(Struct, frozen=True, kw_only=True):
     addends: tuple[float, ...]
     matched: Matched
     same: tuple[int, int, int] = (0, 0, 0)
+    working: bool = False
 
     @property
     def parts(self) -> tuple[ScorePart, ...]:
@@ -525,7 +527,8 @@ class Ranked(Struct, frozen=True, kw_only=True):
         }
         codes = [f"{code}:{count}" for code, count in counts.items() if count]
         role = self.candidate.entry.role
-        return ";".join([*codes, role] if role in ("user", "assistant") else codes)
+        codes += [role] if role in ("user", "assistant") else []
+        return ";".join([*codes, "working"] if self.working else codes)
 
 
 PART_NAMES = (

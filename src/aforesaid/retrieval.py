@@ -45,6 +45,7 @@ class RetrievalOptions(Struct, frozen=True, kw_only=True):
         exact: search identifiers and phrases literally (`retrieval.exact`).
         fts: search terms in the full-text index (`retrieval.fts`).
         contextual: order what holds no name or phrase by its place among relevant neighbours (`retrieval.ranking`).
+        working: ask beside the request for what the agent is working on (`retrieval.query`).
         max_results: at most so many hits (`retrieval.maxResults`, 1 to 100).
         max_tokens: at most so many estimated tokens of evidence (`context.maxRetrievedHistoryTokens`).
         redacting: replace secrets in what is quoted, where the store holds any (`privacy.redactSecrets`).
@@ -53,6 +54,7 @@ class RetrievalOptions(Struct, frozen=True, kw_only=True):
     exact: bool = True
     fts: bool = True
     contextual: bool = False
+    working: bool = False
     max_results: int = 12
     max_tokens: int = 16_000
     redacting: bool = True
@@ -93,8 +95,10 @@ def retrieve(
     if request is None:
         branch, request = _latest_request(snapshot, branch)
     query = read_query(request)
-    if query.empty or not (options.exact or options.fts):
-        status: RetrievalStatus = "no-query" if query.empty else "disabled"
+    work = _read_work(snapshot, branch, request, query, options)
+    asked = [] if query.empty else [(request, query)]
+    if not (asked or work) or not (options.exact or options.fts):
+        status: RetrievalStatus = "disabled" if asked or work else "no-query"
         return Retrieval(
             session=snapshot.session,
             status=status,
@@ -102,28 +106,30 @@ def retrieve(
             hits=(),
             diagnostics=_blank(snapshot, options, started),
         )
-    found = _search(snapshot, query, branch, request, options)
-    if found.exact_failed:
+    looks = [
+        _look(snapshot, one, words, request=request, branch=branch, options=options) for words, one in (*asked, *work)
+    ]
+    if any(look.found.exact_failed for look in looks):
         blank = _blank(snapshot, options, started)
         failure = (ExactSearchFailed.code,)
         diagnostics = replace(blank, warnings=failure, coverage=_uncovered(blank.coverage, failure))
         return Retrieval(session=snapshot.session, status="failed", query=query, hits=(), diagnostics=diagnostics)
-    probe = _probe(query, options)
-    ranked = _verify_and_rank(found.candidates, query, probe, found.length)
-    hidden = _hide_visible(snapshot, ranked, branch, request)
+    look = looks[0] if not work else _mix(looks)
+    found, hidden = look.found, look.hidden
     distinct = ranking.deduplicate(hidden)
     judged = _withhold(snapshot, hidden, distinct, branch, judge)
     allowed = judged.cleared.values if judged else distinct
     hits, left_out = evidence.select(
         allowed,
-        probe,
+        looks[0].probe,
         max_results=options.max_results,
         max_tokens=options.max_tokens,
         session_id=None,
         replacing=find_replacements if is_due(snapshot.session, options.redacting) else None,
+        beside=looks[-1].probe if work else None,
     )
     hits = tuple(replace(hit, session_id=snapshot.session.header.session_id) for hit in hits)
-    visible = found.in_context + len(ranked) - len(hidden)
+    visible = found.in_context + look.ranked - len(hidden)
     diagnostics = Diagnostics(
         candidate_count=len(found.candidates) + found.in_context,
         eligible_count=len(hidden),
@@ -146,6 +152,63 @@ def retrieve(
         hits=judged.classify(hits) if judged else hits,
         diagnostics=diagnostics,
         withheld=judged.withheld if judged else (),
+    )
+
+
+class _Look(Struct, frozen=True, kw_only=True):
+    """What one query brought up: rows that the model does not see, best first; of `ranked` ones with a match."""
+
+    found: _Found
+    probe: Probe
+    ranked: int
+    hidden: tuple[Ranked, ...]
+
+
+def _look(
+    snapshot: Snapshot, query: Query, words: str, *, request: str, branch: Branch, options: RetrievalOptions
+) -> _Look:
+    """Searches for the query of some words, verifies and ranks what was found, leaves out what the model sees."""
+    found = _search(snapshot, query, branch, words, options)
+    probe = _probe(query, options)
+    ranked = _verify_and_rank(found.candidates, query, probe, found.length)
+    return _Look(found=found, probe=probe, ranked=len(ranked), hidden=_hide_visible(snapshot, ranked, branch, request))
+
+
+def _read_work(
+    snapshot: Snapshot, branch: Branch, request: str, query: Query, options: RetrievalOptions
+) -> tuple[tuple[str, Query], ...]:
+    """The text and the query of the work around a request, if it is asked for and there is any."""
+    if not options.working:
+        return ()
+    from aforesaid.working import read_working  # late: few ask for it
+
+    work = read_working(snapshot, branch, request, query)
+    return () if work is None else (work,)
+
+
+def _mix(looks: Sequence[_Look]) -> _Look:
+    """What the request and the work around it brought up, or the work alone, as one; a row counts once."""
+    from aforesaid.working import mix  # late: see `_read_work`
+
+    work = looks[-1]
+    marked = tuple(replace(row, working=True) for row in work.hidden)
+    if len(looks) == 1:
+        return replace(work, hidden=marked)
+    latest = looks[0]
+    rows = {candidate.entry.row: candidate for look in reversed(looks) for candidate in look.found.candidates}
+    seen = max(look.ranked - len(look.hidden) for look in looks)
+    hidden = mix(latest.hidden, marked)
+    return _Look(
+        found=replace(
+            latest.found,
+            candidates=tuple(rows.values()),
+            in_context=max(look.found.in_context for look in looks),
+            off_branch=max(look.found.off_branch for look in looks),
+            warnings=tuple(dict.fromkeys(code for look in looks for code in look.found.warnings)),
+        ),
+        probe=latest.probe,
+        ranked=len(hidden) + seen,
+        hidden=hidden,
     )
 
 

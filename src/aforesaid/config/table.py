@@ -183,8 +183,7 @@ _RETRIEVAL = (
     ),
     _count("retrieval.maxResults", 12, 1, 100, "most hits of one retrieval"),
     _choice(
-        "retrieval.query", "latest", ("latest", "working"), "read the latest request only, or its neighbours too",
-        unbuilt=("working",),
+        "retrieval.query", "latest", ("latest", "working"), "read the latest request only, or the work around it too",
     ),
     _choice("retrieval.embedding.mode", "local", ("local", "remote"), "where vectors are made", later=True),
     _text(

@@ -93,6 +93,7 @@ class Retrieving(Upkeep):
             exact=self.config.boolean("retrieval.exact"),
             fts=self.config.boolean("retrieval.fts"),
             contextual=self.config.text("retrieval.ranking") == "contextual",
+            working=self.config.text("retrieval.query") == "working",
             max_results=self.config.integer("retrieval.maxResults"),
             max_tokens=self.config.integer("context.maxRetrievedHistoryTokens"),
             redacting=self.config.boolean("privacy.redactSecrets"),

@@ -123,7 +123,9 @@ def test_every_arm_answers_at_every_prompt(folder: Path) -> None:
     (folder / "work").mkdir()
     found = labels.read(str(folder))
     answers = replay.run(replay.ARMS, found, str(folder / "work"), lambda done, total: seen.append((done, total)))
-    assert tuple(answers) == ("fts5", "recency", "documented", "contextual")
+    assert tuple(answers) == (
+        *("fts5", "recency", "documented", "contextual", "documented:working", "contextual:working"),
+    )
     assert seen[-1] == (5, 5)
     for name in ("fts5", "documented", "contextual"):
         first = answers[name][0].excerpts[0]

@@ -160,7 +160,12 @@ class Product:
 
 
 BASELINES: Final[dict[str, Callable[[], Arm]]] = {"fts5": Fts5, "recency": Recency}
-ARMS: Final = (*BASELINES, *PRODUCT)
+ASKING: Final = {
+    **PRODUCT,
+    **{f"{name}:working": {**settings, "retrieval.query": "working"} for name, settings in PRODUCT.items()},
+}
+"""Arms of the product: each ranking with the latest request alone, and with the work around it."""
+ARMS: Final = (*BASELINES, *ASKING)
 
 
 def run(
@@ -188,7 +193,7 @@ def run(
             if report.error is not None:
                 raise OperationError(report.error, "report this as a fault of aforesaid")
     arms: dict[str, Arm] = {
-        name: BASELINES[name]() if name in BASELINES else Product(store, PRODUCT[name]) for name in chosen
+        name: BASELINES[name]() if name in BASELINES else Product(store, ASKING[name]) for name in chosen
     }
     answers: dict[str, list[Answer]] = {name: [] for name in chosen}
     opened = open_store(store)

@@ -1,0 +1,107 @@
+"""Between floors 4 and 5: what the agent is working on, read from what the model still sees.
+
+`retrieval` asks for it where `retrieval.query` is `working`: a second query beside the latest request, with hits and
+verified matches of its own. It reads a bounded stretch at the end of the context, and the summary.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from aforesaid import lineage
+from aforesaid.query import read_query
+from aforesaid.query.working import goes_on, join_work
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from aforesaid.model import Branch, Query, Ranked, Span, StoredEntry
+    from aforesaid.ports import EntryPort
+
+CALLS: Final = 10
+"""Calls that are read, the latest ones."""
+FARTHEST: Final = 256
+"""Entries that are looked at, from the end of the context backwards."""
+SHARE: Final = 3
+"""Every third place goes to what the work asks for: its smaller weight."""
+_AT_ONCE: Final = 32
+
+
+def read_working(entries: EntryPort, branch: Branch, request: str, query: Query) -> tuple[str, Query] | None:
+    """The text and the query of the work.
+
+    None where the request says that all is done, or names nothing and does not ask to go on, and where the work has no
+    topic.
+
+    Args:
+        entries: the session.
+        branch: with what the model sees.
+        request: the latest request.
+        query: what it asks for.
+    """
+    if query.empty and not goes_on(request):
+        return None
+    said, calls = _latest(entries, branch.context)
+    work = join_work(said, calls, _summary(entries, branch))
+    asked = read_query(work)
+    return None if asked.empty else (work, asked)
+
+
+def mix(latest: Sequence[Ranked], working: Sequence[Ranked]) -> tuple[Ranked, ...]:
+    """Both rankings as one, each row once: two places for the request, one for the work, as long as both last."""
+    mixed: dict[int, Ranked] = {}
+    first, second = iter(latest), iter(working)
+    place = 0
+    while True:
+        place += 1
+        order = (second, first) if place % SHARE == 0 else (first, second)
+        row = _next_new(order[0], mixed) or _next_new(order[1], mixed)
+        if row is None:
+            return tuple(mixed.values())
+        mixed[row.candidate.entry.row] = row
+
+
+def _next_new(rows: Iterator[Ranked], known: dict[int, Ranked]) -> Ranked | None:
+    return next((row for row in rows if row.candidate.entry.row not in known), None)
+
+
+def _latest(entries: EntryPort, context: Sequence[Span]) -> tuple[str, tuple[str, ...]]:
+    """What the agent said last, and its last calls, the newest first."""
+    said = ""
+    calls: list[str] = []
+    for entry in _backwards(entries, context):
+        if entry.role not in {"assistant", "tool_call"} or not entry.text:
+            continue
+        if entry.calls:
+            calls.append(entry.text)
+        elif not said:
+            said = entry.text
+        if said and len(calls) >= CALLS:
+            break
+    return said, tuple(calls[:CALLS])
+
+
+def _backwards(entries: EntryPort, context: Sequence[Span]) -> Iterator[StoredEntry]:
+    """The entries of the context from its end, as far as they are looked at."""
+    left = FARTHEST
+    for first, last in sorted(context, reverse=True):
+        for end in range(last, first - 1, -_AT_ONCE):
+            if left <= 0:
+                return
+            start = max(first, end - _AT_ONCE + 1, end - left + 1)
+            left -= end - start + 1
+            yield from reversed(entries.entries(range(start, end + 1)))
+
+
+def _summary(entries: EntryPort, branch: Branch) -> str:
+    """The text of the latest compaction's summary, which may stand in the row right behind it."""
+    places = lineage.Places(branch.spans)
+    marks = [
+        (place, mark.row)
+        for mark in entries.tree().marks
+        if mark.compaction is not None and (place := places.of(mark.row)) is not None
+    ]
+    if not marks:
+        return ""
+    _, row = max(marks)
+    return next((entry.text for entry in entries.entries((row, row + 1)) if entry.role == "summary"), "")
