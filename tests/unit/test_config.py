@@ -207,6 +207,35 @@ def test_a_file_without_a_json_object_is_skipped_with_a_warning_if_it_is_the_use
     assert str(own) in config.warnings[0]
 
 
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="pipes with names")
+def test_a_pipe_in_the_place_of_a_file_is_not_waited_for(own: Path) -> None:
+    own.parent.mkdir(parents=True, exist_ok=True)
+    os.mkfifo(own)
+    config = Config.load()
+    assert config.privacy_unknown
+    assert "is no file" in config.warnings[0]
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        '{"privacy": {"enabled": true}, "privacy": {"enabled": false}}',
+        '{"privacy": {"enabled": true, "enabled": false}}',
+        '{"context": {"mode": "observer", "mode": "managed"}}',
+    ],
+)
+def test_a_key_that_stands_twice_fails_closed(own: Path, tmp_path: Path, content: str) -> None:
+    own.parent.mkdir(parents=True, exist_ok=True)
+    own.write_text(content)
+    config = Config.load()
+    assert config.privacy_unknown
+    assert " twice " in config.warnings[0]
+    named = tmp_path / "named.json"
+    named.write_text(content)
+    with pytest.raises(ConfigUnreadable, match="twice"):
+        Config.load(named)
+
+
 @pytest.mark.parametrize("content", ["", "{", "[]", "null"])
 def test_a_file_without_a_json_object_is_an_error_if_it_was_named(tmp_path: Path, content: str) -> None:
     with pytest.raises(ConfigUnreadable):

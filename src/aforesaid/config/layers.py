@@ -6,6 +6,7 @@ counts then. A wrong value of `--set` is an error. Nothing here knows where the 
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
@@ -41,10 +42,13 @@ def read_file(path: str) -> dict[str, object]:
     """
     from msgspec import DecodeError, json  # late: without files nothing is parsed
 
+    if os.path.exists(path) and not os.path.isfile(path):
+        raise ConfigUnreadable(f"{path} is no file", "name a file with one JSON object")  # a pipe would be waited for
     try:
         with open(path, "rb") as source:
             # A byte order mark is what some editors put before UTF-8.
-            document = json.decode(source.read().removeprefix(b"\xef\xbb\xbf"))
+            data = source.read().removeprefix(b"\xef\xbb\xbf")
+        document = json.decode(data)
     except OSError as error:
         reason = error.strerror or type(error).__name__
         raise ConfigUnreadable(f"{path} cannot be read: {reason}", "check the path and its permissions") from error
@@ -52,7 +56,24 @@ def read_file(path: str) -> dict[str, object]:
         raise ConfigUnreadable(f"{path} is not valid JSON: {error}", "correct it, or leave the file out") from error
     if not isinstance(document, dict):
         raise ConfigUnreadable(f"{path} holds no JSON object", "write the options as one JSON object")
+    if twice := _doubled(data):
+        # Which of the two is meant nobody knows, and one of them may be the privacy that somebody relies on.
+        raise ConfigUnreadable(f"{path} has {twice} twice in one object", "leave one of them out")
     return document
+
+
+def _doubled(data: bytes) -> str | None:
+    """A key that stands twice in one object of a JSON text, or None."""
+    from json import loads  # late: see above; msgspec takes the last of two
+
+    found: list[str] = []
+
+    def note(pairs: list[tuple[str, object]]) -> None:
+        keys = [key for key, _ in pairs]
+        found.extend(key for key in keys if keys.count(key) > 1)
+
+    loads(data.decode("utf-8"), object_pairs_hook=note)
+    return found[0] if found else None
 
 
 def apply_file(

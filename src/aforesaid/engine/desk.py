@@ -6,6 +6,7 @@ The other parts of the engine stand on it. It opens the store late, finds sessio
 from __future__ import annotations
 
 import os
+import re
 from functools import partial
 from typing import TYPE_CHECKING, Self
 
@@ -146,7 +147,8 @@ class Desk:
             for folder in folders:
                 for parent, _, names in os.walk(folder):
                     for name in sorted(names):
-                        if name.endswith(f"{reference}.jsonl"):
+                        # Pi and Codex put the time before the id, Claude Code names its files by the id alone.
+                        if reference and re.fullmatch(rf"(?:.*[_-])?{re.escape(reference)}\.jsonl", name):
                             return os.path.join(parent, name)
             raise
 

@@ -2,7 +2,8 @@
 
 `judge` asks for the marks of a text. Everything doubtful raises: a marker that is never closed covers the rest, markers
 that stand within each other, cross, or close what was not opened raise the whole text, and a level that does not exist
-counts as the highest. Letters in any case, blanks within the brackets and full-width forms are markers too. Pure.
+counts as the highest. Letters in any case, blanks within the brackets, full-width forms and invisible characters are
+markers too; letters of other alphabets that only look alike are not. Pure.
 """
 
 from __future__ import annotations
@@ -15,6 +16,8 @@ from msgspec import Struct
 from aforesaid.model import LEVELS
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from aforesaid.model import Level
 
 HIGHEST: Final = LEVELS[-1]
@@ -23,10 +26,14 @@ RANK: Final[dict[str, int]] = {level: rank for rank, level in enumerate(LEVELS)}
 _NAME: Final = "aforesaid"
 # A level is what stands up to the bracket; without a bracket on the line it is no level that exists.
 _MARKER: Final = r"(?i)\[\s*(/?)\s*aforesaid\s*:([^\[\]\n]*)\]?"
-_WIDE_LETTER: Final = "[\uff21-\uff3a\uff41-\uff5a]"
-_WIDE_BYTE: Final = b"\xef"
-"""What full-width characters begin with in UTF-8."""
-_NARROW: Final = {point: point - 0xFEE0 for point in range(0xFF01, 0xFF5F)}
+_INVISIBLE: Final = (
+    "\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff"
+)
+"""Characters that show nothing: a marker with some between its letters reads like one, and is one."""
+_BETWEEN: Final = f"[{_INVISIBLE}]*"
+_DISGUISED: Final = _MARKER.replace("aforesaid", _BETWEEN.join(_NAME)).replace(r"\s*", rf"[\s{_INVISIBLE}]*")
+_DISGUISE: Final = f"[{_INVISIBLE}\u017f\uff21-\uff3a\uff41-\uff5a]"
+_NARROW: Final = {point: point - 0xFEE0 for point in range(0xFF01, 0xFF5F)} | {0x17F: ord("s")}
 
 
 class Marks(Struct, frozen=True, kw_only=True):
@@ -62,16 +69,20 @@ def find_markers(text: str) -> tuple[tuple[int, int, bool], ...]:
     plain = _narrow(text)
     if plain is None:
         return ()
-    return tuple((found.start(), found.end(), not found.group(1)) for found in re.finditer(_MARKER, plain))
+    return tuple((found.start(), found.end(), not found.group(1)) for found in _find(plain))
+
+
+def _find(plain: str) -> Iterator[re.Match[str]]:
+    return re.finditer(_MARKER if plain.isascii() else _DISGUISED, plain)
 
 
 def _narrow(text: str) -> str | None:
-    """The same text with full-width characters made narrow, one for one; None if no marker can stand in it."""
+    """The same text with letters in disguise made plain, one for one; None if no marker can stand in it."""
     if text.isascii():
         return text if _NAME in text.lower() else None
     # Lowering bytes is many times as fast as lowering a text.
     data = text.encode("utf-8", "surrogatepass").lower()
-    if _NAME.encode() not in data and (_WIDE_BYTE not in data or re.search(_WIDE_LETTER, text) is None):
+    if _NAME.encode() not in data and re.search(_DISGUISE, text) is None:
         return None
     return text.translate(_NARROW)
 
@@ -86,7 +97,7 @@ def read_marks(text: str) -> Marks:
     met: list[Level] = []
     sound = True
     opened: tuple[int, Level] | None = None
-    for found in re.finditer(_MARKER, text):
+    for found in _find(text):
         level = _level(found.group())
         met.append(level or HIGHEST)
         if level is None:
@@ -110,7 +121,7 @@ def read_marks(text: str) -> Marks:
 
 def _level(marker: str) -> Level | None:
     """The level that a marker names, or None if there is no such level."""
-    name = marker[:-1].partition(":")[2].strip().lower() if marker.endswith("]") else ""
+    name = re.sub(_BETWEEN, "", marker[:-1].partition(":")[2]).strip().lower() if marker.endswith("]") else ""
     for level in LEVELS:
         if level == name:
             return level

@@ -80,6 +80,22 @@ def test_other_spellings_of_a_marker_count(marker: str) -> None:
     assert read_marks(f"看{marker}秘密").spans == ((1, 3 + len(marker), "sensitive"),)
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[a\u00adforesaid:sensitive]x",
+        "[afore\u200bsaid:sen\u200bsitive]x",
+        "[\u2060aforesaid\ufeff:sensitive\u200d]x",
+        "[afore\u017faid:sensitive]x",
+        "[\u200b/\u200baforesaid:sensitive]x",
+    ],
+)
+def test_characters_that_nobody_sees_do_not_unmake_a_marker(text: str) -> None:
+    marks = read_marks(text)
+    assert [level for _, _, level in marks.spans] == ["sensitive"]
+    assert not marks.outside
+
+
 def test_the_same_level_may_come_again_after_its_end() -> None:
     text = f"{INTERNAL}a{end(INTERNAL)}b{INTERNAL}c{end(INTERNAL)}"
     assert [level for _, _, level in read_marks(text).spans] == ["internal", "internal"]
