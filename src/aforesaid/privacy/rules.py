@@ -29,7 +29,8 @@ _KEYS: Final = frozenset({"path", "project", "classification"})
 # Where a name can begin or end in a text; letters of other scripts may stand right beside a path.
 _BEGIN: Final = r"(?<![A-Za-z0-9_.-])"
 _END: Final = r"(?![A-Za-z0-9_])"
-_SLASH: Final = "/+"
+# A shell may close a quote before it; addresses escape it; two other characters look like it.
+_SLASH: Final = "['\"]?(?:/|%2f|\u2044|\u2215)+"
 _IN_NAME: Final = "[^/\\n]"
 _LONGEST_NAME: Final = 255
 _LONGEST_PATH: Final = 4096

@@ -61,7 +61,19 @@ def test_anything_else_is_no_rule(found: dict[str, object]) -> None:
 @pytest.mark.parametrize(
     ("glob", "texts"),
     [
-        ("secrets/**", ["secrets/a", "see ./secrets/a.txt.", "/x/secrets/b", "C:\\x\\Secrets\\b", "看secrets/b文件"]),
+        (
+            "secrets/**",
+            [
+                "secrets/a",
+                "see ./secrets/a.txt.",
+                "/x/secrets/b",
+                "C:\\x\\Secrets\\b",
+                "看secrets/b文件",
+                "cat 'secrets'/z",
+                "secrets%2Fz",
+                "secrets\u2044w",
+            ],
+        ),
         ("secrets/", ["secrets/a", "grep -r x secrets/"]),
         ("secrets", ["cat secrets", "secrets/deep/er", "`secrets`", "secrets.", "in=secrets,x"]),
         ("*.pem", ["server.pem", "a/b/server.pem:", "(server.pem)", "ключ.pem", '"x.pem"']),
