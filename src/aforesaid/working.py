@@ -9,8 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from aforesaid import lineage
-from aforesaid.query import read_query
-from aforesaid.query.working import goes_on, join_work
+from aforesaid.query.working import goes_on, join_work, read_work
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -43,7 +42,7 @@ def read_working(entries: EntryPort, branch: Branch, request: str, query: Query)
         return None
     said, calls = _latest(entries, branch.context)
     work = join_work(said, calls, _summary(entries, branch))
-    asked = read_query(work)
+    asked = read_work(work)
     return None if asked.empty else (work, asked)
 
 

@@ -9,7 +9,7 @@ from tests import claude_code, pi
 from tests.values import make_evidence
 
 from aforesaid import Engine
-from aforesaid.query.working import CALL, SAID, goes_on, join_work
+from aforesaid.query.working import CALL, NAMES, SAID, TOPICS, goes_on, join_work, read_work
 from aforesaid.working import mix
 
 if TYPE_CHECKING:
@@ -162,3 +162,50 @@ def test_long_work_is_bounded() -> None:
     joined = join_work("s" * 9000, ["c" * 9000] * 3, "x" * 9000)
     assert len(joined) == SAID + 3 * (CALL + 1) + SAID + 1
     assert join_work("", [], "a\nNext steps: b") == "\nNext steps: b"
+
+
+def test_the_first_items_of_the_work_count() -> None:
+    names = [f"src/part_{number}/file.py" for number in range(40)]
+    asked = read_work(" ".join(names))
+    assert asked.identifiers == asked.files == tuple(names[:NAMES])
+    assert len(asked.terms) == TOPICS
+    asked = read_work("parse_lamp then TS2345 in src/a.py")
+    assert (asked.symbols, asked.errors, asked.files) == (("parse_lamp",), ("TS2345",), ("src/a.py",))
+
+
+def work_of(calls: int, results: int) -> list[Any]:
+    """A session in which an answer names a lost thing, and calls with results follow it."""
+    given = [
+        claude_code.message("u1", None, "the violet lamp needs parse_lamp"),
+        claude_code.reply("a1", "u1", "ok"),
+        claude_code.boundary("b1", "a1"),
+        claude_code.summary("m1", "b1", "nothing"),
+        claude_code.reply("s1", "m1", "I look at parse_lamp."),
+    ]
+    last = "s1"
+    for number in range(calls):
+        given.append(claude_code.call(f"c{number}", last, f"s{number}", command="ls"))
+        given.append(claude_code.result(f"r{number}", f"c{number}", "x"))
+        last = f"r{number}"
+    for number in range(results):
+        given.append(claude_code.message(f"n{number}", last, f"hm {number}"))
+        last = f"n{number}"
+    return [*given, claude_code.message("u2", last, "continue")]
+
+
+def test_the_last_answer_counts_however_many_calls_follow_within_bounds(tmp_path: Path) -> None:
+    assert ids(ask(tmp_path, work_of(40, 0))) == ["u1"]
+    assert ids(ask(tmp_path, work_of(0, 200))) == ["u1"]
+    assert ids(ask(tmp_path, work_of(0, 300))) == [], "too far away"
+
+
+def test_what_a_host_says_is_visible_is_the_work_without_a_compaction(tmp_path: Path) -> None:
+    given = [pi.header(), *pi.conversation([*LOST[:3], "Now I set GATEWAY_PORT.", "continue"])]
+    assert ids(ask(tmp_path, given, context_entries=["e0000003", "e0000004"])) == ["e0000002"]
+
+
+def test_a_long_stretch_of_calls_ends_the_search(tmp_path: Path) -> None:
+    given = work_of(12, 0)
+    given.insert(-1, claude_code.reply("s9", "r11", "Now for parse_lamp again."))
+    given[-1]["parentUuid"] = "s9"
+    assert ids(ask(tmp_path, given)) == ["u1"]

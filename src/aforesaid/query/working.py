@@ -1,18 +1,22 @@
 """Floor 4: what the work that is going on asks for, beside the latest request (`retrieval.query` is `working`).
 
-`working` hands in what the agent last said, called and planned, and gets a text that `read_query` reads as it reads a
-request. Pure.
+`working` hands in what the agent last said, called and planned, and gets a text and its items. Pure.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from msgspec.structs import replace
+
 from aforesaid import text
 from aforesaid.language import going_on
+from aforesaid.query import read_query
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from aforesaid.model import Query
 
 SAID: Final = 3_000
 """Characters of the end of the last answer."""
@@ -20,6 +24,9 @@ CALL: Final = 600
 """Characters of the beginning of each call."""
 STEPS: Final = 4_000
 """Characters of the summary, from its open steps on."""
+NAMES: Final = 12
+TOPICS: Final = 24
+"""More of either cost time and find no more of what is needed."""
 _HEADINGS: Final = (
     "next step",
     "pending task",
@@ -55,6 +62,20 @@ def join_work(said: str, calls: Sequence[str], summary: str) -> str:
         summary: of the latest compaction; empty if there was none.
     """
     return "\n".join((said[-SAID:], *(call[:CALL] for call in calls), _steps(summary)))
+
+
+def read_work(work: str) -> Query:
+    """The items of the work, read as a request is read; the first `NAMES` names and `TOPICS` topics count."""
+    asked = read_query(work)
+    names = asked.identifiers[:NAMES]
+    return replace(
+        asked,
+        identifiers=names,
+        files=tuple(name for name in asked.files if name in names),
+        symbols=tuple(name for name in asked.symbols if name in names),
+        errors=tuple(name for name in asked.errors if name in names),
+        terms=asked.terms[:TOPICS],
+    )
 
 
 def _steps(summary: str) -> str:
