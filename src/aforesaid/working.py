@@ -40,10 +40,15 @@ def read_working(entries: EntryPort, branch: Branch, request: str, query: Query)
     """
     if query.empty and not goes_on(request):
         return None
-    said, calls = _latest(entries, branch.context)
-    work = join_work(said, calls, _summary(entries, branch))
+    work = collect_work(entries, branch)
     asked = read_work(work)
     return None if asked.empty else (work, asked)
+
+
+def collect_work(entries: EntryPort, branch: Branch) -> str:
+    """What the agent said last, called last and planned, as one text; empty parts where it did none of it."""
+    said, calls = _latest(entries, branch.context)
+    return join_work(said, calls, _summary(entries, branch))
 
 
 def mix(latest: Sequence[Ranked], working: Sequence[Ranked]) -> tuple[Ranked, ...]:

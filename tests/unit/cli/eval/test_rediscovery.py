@@ -44,7 +44,7 @@ def folder(tmp_path: Path) -> Path:
     (tmp_path / "transcripts" / "pi").mkdir(parents=True)
     rows = pi.conversation(LOST)
     cut = pi.compaction("c0000000", "e0000003", "e0000003", "a summary", 5)
-    after = pi.conversation(["go on", "well", "which gateway port is it?"], 6, "f", "c0000000")
+    after = pi.conversation(["go on", "well, the walnut", "which gateway port is it?"], 6, "f", "c0000000")
     pi.write(tmp_path / "transcripts" / "pi" / "one.jsonl", [pi.header(), *rows, cut, *after])
     needed = [{"item": "src/gateway/port.py", "step": 2}, {"item": "GATEWAY_PORT", "step": 11}]
     gold = {"gold": {"e0000000": [0, 1]}, "gold_lines": {"e0000000": 2}, "needed": needed}
@@ -124,7 +124,7 @@ def test_every_arm_answers_at_every_prompt(folder: Path) -> None:
     found = labels.read(str(folder))
     answers = replay.run(replay.ARMS, found, str(folder / "work"), lambda done, total: seen.append((done, total)))
     assert tuple(answers) == (
-        *("fts5", "recency", "documented", "contextual", "documented:working", "contextual:working"),
+        *("fts5", "recency", "fts5:working", "documented", "contextual", "documented:working", "contextual:working"),
     )
     assert seen[-1] == (5, 5)
     for name in ("fts5", "documented", "contextual"):
@@ -134,6 +134,7 @@ def test_every_arm_answers_at_every_prompt(folder: Path) -> None:
         assert first.tokens > 100, "what frames the excerpt costs as well"
     assert [min(one.names) for one in answers["recency"][3].excerpts] == ["L4", "L3", "L2"]
     assert answers["documented"][3].excerpts == ()
+    assert [len(answers[name][1].excerpts) for name in ("fts5", "fts5:working")] == [0, 1], "the work names walnut"
     with pytest.raises(BadArgument, match="no arm oracle"):
         replay.run(("oracle",), found, str(folder / "work"))
 
@@ -212,12 +213,18 @@ def test_the_command_prints_a_document(folder: Path, capsys: pytest.CaptureFixtu
     assert arm["parts"]["simulated"]["difference"]["hit@1"] == [0.0, 0.0, 0.0]
     assert arm["tokensWithoutNeed90"] == arm["tokensWithoutNeed"] * 2 > 100
     assert "difference" not in document["arms"]["fts5"]["parts"]["real"]
+    both = ["--arm=fts5:working", "--arm=documented:working", "--arm=fts5"]
+    assert main(["eval", "rediscovery", "--data", str(folder), "--json", *both]) == 0
+    arms = check("eval", capsys.readouterr().out)["arms"]
+    assert set(arms["documented:working"]["parts"]["real"]) >= {"difference", "differenceSameQuery"}
+    assert "differenceSameQuery" not in arms["fts5:working"]["parts"]["real"]
 
 
 def test_the_command_shows_tables(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["eval", "rediscovery", "--data", str(folder)]) == 0
     shown = capsys.readouterr().out
     assert "rediscovery: 3 prompts with needs, 2 without" in shown
+    assert "real, beside fts5:working, paired:" in shown
     for line in ("real (2), in %", "automatic (1), in %", "simulated, beside fts5, paired:", "tokens added and time:"):
         assert line in shown
     (folder / "silence.json").unlink()

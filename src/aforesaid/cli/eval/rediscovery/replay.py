@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import re
+from functools import partial
 from time import perf_counter
 from typing import TYPE_CHECKING, Final, Protocol
 
@@ -22,6 +23,7 @@ from aforesaid.matching import Probe
 from aforesaid.storage.sqlite import open_store
 from aforesaid.tokens import estimate
 from aforesaid.windows import choose_windows, join_windows
+from aforesaid.working import collect_work
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -62,12 +64,14 @@ class Moment(Struct, frozen=True, kw_only=True):
         context: ids of the entries that the model saw.
         eligible: what may come back: lost entries with a text, in branch order.
         lost: equal for prompts with the same eligible entries.
+        work: what the agent was working on (`aforesaid.working`).
     """
 
     prompt: Prompt
     context: tuple[str, ...]
     eligible: tuple[StoredEntry, ...]
     lost: tuple[object, ...]
+    work: str
 
 
 class Arm(Protocol):
@@ -96,13 +100,16 @@ class Recency:
 class Fts5:
     """SQLite's full-text search as it comes, over the lost entries: all words of the request, OR, bm25."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, working: bool = False) -> None:
+        """Takes whether the words of the work count too."""
+        self._working = working
         self._lost: tuple[object, ...] = ()
         self._table: apsw.Connection | None = None
 
     def ask(self, moment: Moment) -> Sequence[Excerpt]:
         """See `Arm`."""
-        words = _words(moment.prompt.query)
+        query = f"{moment.prompt.query}\n{moment.work}" if self._working else moment.prompt.query
+        words = _words(query)
         if not words:
             return ()
         if self._table is None or self._lost != moment.lost:
@@ -111,7 +118,7 @@ class Fts5:
         either = " OR ".join(f'"{word}"' for word in words)
         statement = "SELECT rowid FROM lost WHERE lost MATCH ? ORDER BY bm25(lost), rowid LIMIT ?"
         rows = self._table.execute(statement, (either, DEPTH))
-        return _cut([moment.eligible[row] for (row,) in rows], moment.prompt.query)
+        return _cut([moment.eligible[row] for (row,) in rows], query)
 
     def _fill(self, moment: Moment) -> None:
         import apsw  # late: the other arms bring it themselves
@@ -159,7 +166,11 @@ class Product:
         self._engine.close()
 
 
-BASELINES: Final[dict[str, Callable[[], Arm]]] = {"fts5": Fts5, "recency": Recency}
+BASELINES: Final[dict[str, Callable[[], Arm]]] = {
+    "fts5": Fts5,
+    "recency": Recency,
+    "fts5:working": partial(Fts5, working=True),
+}
 ASKING: Final = {
     **PRODUCT,
     **{f"{name}:working": {**settings, "retrieval.query": "working"} for name, settings in PRODUCT.items()},
@@ -229,10 +240,11 @@ def make_moment(store: StorePort, prompt: Prompt) -> Moment:
         within = [entry.id for entry in entries if first <= entry.source.line <= last]
         context = tuple(dict.fromkeys((*prompt.ids, *within)))
         branch = find_branch(snapshot, prompt.leaf, context)
+        work = collect_work(snapshot, branch)
     by_row = {entry.row: entry for entry in entries}
     rows = [row for start, end in branch.eligible for row in range(start, end + 1)]
     eligible = tuple(by_row[row] for row in rows if by_row[row].automatic and by_row[row].text)
-    return Moment(prompt=prompt, context=context, eligible=eligible, lost=(prompt.file, branch.eligible))
+    return Moment(prompt=prompt, context=context, eligible=eligible, lost=(prompt.file, branch.eligible), work=work)
 
 
 def _cut(found: Sequence[StoredEntry], query: str) -> list[Excerpt]:

@@ -25,13 +25,19 @@ def document(labels: Labels, answers: Answers) -> dict[str, Any]:
         "set": "rediscovery",
         "data": labels.data,
         "questions": len(labels.prompts) + len(labels.silent),
-        "arms": {
-            name: _arm(found, answers.get(BASELINE) if name != BASELINE else None) for name, found in answers.items()
-        },
+        "arms": {name: _arm(found, _others(name, answers)) for name, found in answers.items()},
     }
 
 
-def _arm(found: Sequence[Answer], others: Sequence[Answer] | None) -> dict[str, Any]:
+def _others(name: str, answers: Answers) -> dict[str, Sequence[Answer]]:
+    """What an arm is compared with: the baseline, and the baseline that has the same query."""
+    compared = {"difference": BASELINE}
+    if name.endswith(":working"):
+        compared["differenceSameQuery"] = f"{BASELINE}:working"
+    return {key: answers[other] for key, other in compared.items() if other in answers and other != name}
+
+
+def _arm(found: Sequence[Answer], others: Mapping[str, Sequence[Answer]]) -> dict[str, Any]:
     parts = {name: _part(found, others, name) for name in scores.PARTS}
     real = parts["real"]
     figures: dict[str, Any] = {metric: value for metric, value in real.items() if metric in scores.METRICS}
@@ -46,16 +52,16 @@ def _arm(found: Sequence[Answer], others: Sequence[Answer] | None) -> dict[str, 
     return figures
 
 
-def _part(found: Sequence[Answer], others: Sequence[Answer] | None, name: str) -> dict[str, Any]:
+def _part(found: Sequence[Answer], others: Mapping[str, Sequence[Answer]], name: str) -> dict[str, Any]:
     mine = _of_part(found, name)
     measured = scores.measure(mine)
     part: dict[str, Any] = {"questions": len(mine)}
     part |= {metric: round(mean, 4) for metric, (mean, _, _) in measured.items()}
     part["interval"] = {metric: [round(low, 4), round(high, 4)] for metric, (_, low, high) in measured.items()}
-    if others is not None:
-        part["difference"] = {
+    for key, other in others.items():
+        part[key] = {
             metric: [round(value, 4) for value in values]
-            for metric, values in scores.compare(mine, _of_part(others, name)).items()
+            for metric, values in scores.compare(mine, _of_part(other, name)).items()
         }
     return part
 
@@ -84,20 +90,15 @@ def show(labels: Labels, answers: Answers) -> None:
             [(arm, *_cells(scores.measure(_of_part(found, name)), signed=False)) for arm, found in answers.items()],
             right=scores.METRICS,
         )
-        if BASELINE in answers and len(answers) > 1:
-            lines(["", f"{name}, beside {BASELINE}, paired:"])
-            show_table(
-                ("arm", *scores.METRICS),
-                [
-                    (
-                        arm,
-                        *_cells(scores.compare(_of_part(found, name), _of_part(answers[BASELINE], name)), signed=True),
-                    )
-                    for arm, found in answers.items()
-                    if arm != BASELINE
-                ],
-                right=scores.METRICS,
-            )
+        for key, base in (("difference", BASELINE), ("differenceSameQuery", f"{BASELINE}:working")):
+            rows = [
+                (arm, *_cells(scores.compare(_of_part(found, name), _of_part(others[key], name)), signed=True))
+                for arm, found in answers.items()
+                if key in (others := _others(arm, answers))
+            ]
+            if rows:
+                lines(["", f"{name}, beside {base}, paired:"])
+                show_table(("arm", *scores.METRICS), rows, right=scores.METRICS)
     lines(["", "tokens added and time:"])
     columns = ("without need, median", "90th percentile", "beside the need", "ms")
     show_table(("arm", *columns), [(arm, *_costs(found)) for arm, found in answers.items()], right=columns)
