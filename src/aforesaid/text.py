@@ -16,8 +16,9 @@ import codecs
 import re
 import unicodedata
 from functools import lru_cache
-from hashlib import blake2b
 from typing import Final
+
+from aforesaid.digests import blake2b
 
 UNSPACED: Final = (
     "\u0e01-\u0eff"  # Thai, Lao

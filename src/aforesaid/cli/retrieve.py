@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from aforesaid.cli.terminal import emit, fail
 from aforesaid.errors import BadArgument
-from aforesaid.hosts import wire
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
@@ -46,6 +45,8 @@ def run(arguments: Namespace, options: Options) -> int:
         )
     failed = found.status == "failed"
     if options.json:
+        from aforesaid.hosts import wire  # late: the store is asked before anything is written
+
         emit(wire.retrieval(found))
     elif failed:
         for code in found.diagnostics.warnings or ("operation-failed",):

@@ -11,6 +11,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Self
 
 from aforesaid.config import Config, store_folder
+from aforesaid.engine.discovery import reader_of, recognise
 from aforesaid.errors import (
     NotATranscript,
     PathMissing,
@@ -36,7 +37,6 @@ if TYPE_CHECKING:
 
     Path = str | os.PathLike[str]
     Progress = Callable[[int, int], None]
-from aforesaid.engine.discovery import reader_of, recognise
 
 STALE = "stale"
 """The store could not be brought up to date; what it holds was searched."""

@@ -78,7 +78,7 @@ def recognise(file: str, host: str | None = None) -> TranscriptPort:
     return reader
 
 
-def _is_transcript(file: str) -> bool:
+def is_transcript(file: str) -> bool:
     """Whether a file is a transcript of a known host, or cannot be looked into."""
     if not os.path.isfile(file):
         return False  # a folder of that name; a pipe would be waited for

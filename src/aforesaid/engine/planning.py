@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from aforesaid.config import PRIVACY_UNREADABLE
+from aforesaid.engine.retrieving import Retrieving
 from aforesaid.errors import (
     BadArgument,
     OperationError,
@@ -34,7 +35,6 @@ if TYPE_CHECKING:
 
     Path = str | os.PathLike[str]
     Progress = Callable[[int, int], None]
-from aforesaid.engine.retrieving import Retrieving
 
 
 class Planning(Retrieving):

@@ -8,6 +8,10 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 from msgspec.structs import replace
 
+from aforesaid.engine.desk import STALE
+from aforesaid.engine.discovery import is_transcript
+from aforesaid.engine.retrieving import Retrieving
+from aforesaid.engine.upkeep import FEW
 from aforesaid.errors import (
     BadArgument,
     PrivacyUnreadable,
@@ -30,10 +34,6 @@ if TYPE_CHECKING:
 
     Path = str | os.PathLike[str]
     Progress = Callable[[int, int], None]
-from aforesaid.engine.desk import STALE
-from aforesaid.engine.discovery import _is_transcript
-from aforesaid.engine.retrieving import Retrieving
-from aforesaid.engine.upkeep import FEW
 
 
 class Caller(Struct, frozen=True, kw_only=True):
@@ -207,7 +207,7 @@ class Recalling(Retrieving):
         if wide:
             every = sessions if scope == "host-wide" else self._store.sessions()
             known = [known.file for known in every]
-            seen = survey(sessions, known, [os.fspath(folder) for folder in folders], _is_transcript)
+            seen = survey(sessions, known, [os.fspath(folder) for folder in folders], is_transcript)
         else:
             seen = survey(sessions[1:], (), (), None)
         picked = self._pick(sessions, question, own)

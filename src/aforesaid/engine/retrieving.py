@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from aforesaid.config import PRIVACY, PRIVACY_UNREADABLE
+from aforesaid.engine.upkeep import Upkeep
 from aforesaid.errors import (
     AforesaidError,
     ExactSearchFailed,
@@ -42,7 +43,6 @@ if TYPE_CHECKING:
 
     Path = str | os.PathLike[str]
     Progress = Callable[[int, int], None]
-from aforesaid.engine.upkeep import Upkeep
 
 _SEARCH_FAILURES = frozenset({ExactSearchFailed.code, TextSearchFailed.code})
 

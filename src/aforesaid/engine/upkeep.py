@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
+from aforesaid.engine.desk import Desk
+from aforesaid.engine.discovery import discover, reader_of
 from aforesaid.errors import (
     BadArgument,
     NotATranscript,
@@ -25,8 +27,6 @@ if TYPE_CHECKING:
 
     Path = str | os.PathLike[str]
     Progress = Callable[[int, int], None]
-from aforesaid.engine.desk import Desk
-from aforesaid.engine.discovery import discover, reader_of
 
 FEW = 8
 """Sessions that are all opened rather than asked the index of words about."""

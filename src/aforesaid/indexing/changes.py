@@ -12,8 +12,9 @@ from __future__ import annotations
 
 import os
 import zlib
-from hashlib import blake2b
 from typing import TYPE_CHECKING, Literal, NamedTuple
+
+from aforesaid.digests import blake2b
 
 if TYPE_CHECKING:
     from typing import BinaryIO

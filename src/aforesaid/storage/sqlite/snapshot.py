@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from aforesaid.errors import ExactSearchFailed, TextSearchFailed
 from aforesaid.model import Mark, Run, Source, StoredEntry, Tree
-from aforesaid.storage.sqlite import browse, id_blocks, search
+from aforesaid.storage.sqlite import id_blocks, search
 from aforesaid.storage.sqlite.failures import UNREADABLE, is_damage, store_error
 from aforesaid.storage.sqlite.records import (
     AUTOMATIC,
@@ -155,6 +155,8 @@ class ShardSnapshot:
 
     def words(self) -> tuple[str, ...]:
         """Every word of the session's texts once, in the form of the index."""
+        from aforesaid.storage.sqlite import browse  # late: automatic retrieval has no use for it
+
         with self._reading():
             return browse.words(self._shard)
 
@@ -163,6 +165,8 @@ class ShardSnapshot:
         asked = (self._session.generation, tuple(spans), wanted)
         if self._shard.listed is not None and self._shard.listed[0] == asked:
             return self._shard.listed[1]
+        from aforesaid.storage.sqlite import browse  # late: automatic retrieval has no use for it
+
         with self._reading():
             found = browse.outlines(self._shard, spans, wanted)
         self._shard.listed = (asked, found) if len(found) <= browse.KEPT else None
@@ -170,6 +174,8 @@ class ShardSnapshot:
 
     def texts(self, rows: Sequence[int]) -> tuple[str, ...]:
         """The texts of these rows."""
+        from aforesaid.storage.sqlite import browse  # late: automatic retrieval has no use for it
+
         with self._reading():
             return browse.texts(self._shard, rows)
 

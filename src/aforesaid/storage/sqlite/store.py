@@ -17,10 +17,10 @@ from __future__ import annotations
 import os
 from contextlib import contextmanager
 from functools import partial
-from hashlib import blake2b
 from time import monotonic
 from typing import TYPE_CHECKING
 
+from aforesaid.digests import blake2b
 from aforesaid.errors import SessionForgotten, StoreBusy, StoreCorrupt, StoreError, StoreFull, StoreReadOnly
 from aforesaid.model import StoreStatus
 from aforesaid.storage.ownership import close_to_others, make_private, refuse_foreign
