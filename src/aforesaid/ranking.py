@@ -43,18 +43,24 @@ USER: Final = 0.2  # of both, for a user's message
 _TIERS: Final[dict[Tier, int]] = {"identifier": 0, "phrase": 1, "other": 2}
 
 
-def rank(candidates: Iterable[tuple[Candidate, Matched]], query: Query, length: int) -> tuple[Ranked, ...]:
+def rank(
+    candidates: Iterable[tuple[Candidate, Matched]], query: Query, length: int, *, admitting: bool = False
+) -> tuple[Ranked, ...]:
     """Orders candidates: tier, score descending, timestamp descending, entry id ascending.
 
     Args:
         candidates: eligible rows with the items that were verified in them; rows without any are left out.
         query: what was asked.
         length: number of entries on the branch.
+        admitting: rows without any stay if neighbours make them relevant (a measurement, see `RetrievalOptions`).
     """
     ranked = [
         score(candidate, matched, query, length)
         for candidate, matched in candidates
-        if matched.identifiers or matched.phrases or matched.terms
+        if matched.identifiers
+        or matched.phrases
+        or matched.terms
+        or (admitting and candidate.relevance is not None and candidate.relevance.neighbours > 0)
     ]
     # Three stable sorts, the last key first: strings cannot be negated to sort downwards.
     ranked.sort(key=lambda row: row.candidate.entry.id)

@@ -17,7 +17,7 @@ from aforesaid.branches import cover, find_branch
 from aforesaid.errors import ExactSearchFailed, TextSearchFailed
 from aforesaid.language.endings import ENDINGS
 from aforesaid.matching import Probe
-from aforesaid.model import Candidate, Coverage, Diagnostics, Matched, Query, Retrieval
+from aforesaid.model import Candidate, Coverage, Diagnostics, Matched, Query, Retrieval, Weight
 from aforesaid.privacy.egress import find_replacements, is_due
 from aforesaid.query import read_query
 from aforesaid.text import digest
@@ -45,6 +45,8 @@ class RetrievalOptions(Struct, frozen=True, kw_only=True):
         exact: search identifiers and phrases literally (`retrieval.exact`).
         fts: search terms in the full-text index (`retrieval.fts`).
         contextual: order what holds no name or phrase by its place among relevant neighbours (`retrieval.ranking`).
+        admitting: let relevant neighbours bring up rows in which nothing was verified. For measurement only: no
+            configuration says so, for it breaks the match rule.
         working: ask beside the request for what the agent is working on (`retrieval.query`).
         max_results: at most so many hits (`retrieval.maxResults`, 1 to 100).
         max_tokens: at most so many estimated tokens of evidence (`context.maxRetrievedHistoryTokens`).
@@ -54,6 +56,7 @@ class RetrievalOptions(Struct, frozen=True, kw_only=True):
     exact: bool = True
     fts: bool = True
     contextual: bool = False
+    admitting: bool = False
     working: bool = False
     max_results: int = 12
     max_tokens: int = 16_000
@@ -170,7 +173,7 @@ def _look(
     """Searches for the query of some words, verifies and ranks what was found, leaves out what the model sees."""
     found = _search(snapshot, query, branch, words, options)
     probe = _probe(query, options)
-    ranked = _verify_and_rank(found.candidates, query, probe, found.length)
+    ranked = _verify_and_rank(found, query, probe, admitting=options.admitting)
     return _Look(found=found, probe=probe, ranked=len(ranked), hidden=_hide_visible(snapshot, ranked, branch, request))
 
 
@@ -260,7 +263,7 @@ def _search(snapshot: Snapshot, query: Query, branch: Branch, request: str, opti
     if options.fts:
         try:
             if options.contextual:
-                relevance = _weigh(snapshot, query, branch, request)
+                relevance = _weigh(snapshot, query, branch, request, admitting=options.admitting)
             else:
                 found = snapshot.find_terms(query.terms, branch.eligible, TERM_POOL)
                 order = {term_row.row: place for place, term_row in enumerate(found)}
@@ -288,13 +291,24 @@ def _search(snapshot: Snapshot, query: Query, branch: Branch, request: str, opti
     )
 
 
-def _weigh(snapshot: Snapshot, query: Query, branch: Branch, request: str) -> dict[int, Relevance]:
+def _weigh(snapshot: Snapshot, query: Query, branch: Branch, request: str, *, admitting: bool) -> dict[int, Relevance]:
     """The rows that the topics make most relevant in their place on the branch, best first."""
     roots = contextual.roots_of(query.terms)
     plain = tuple(term for term in query.terms if term not in roots)
     beginnings = (*roots.values(), *contextual.asides(request, query.terms))
     weights = snapshot.weigh_terms(plain, beginnings, branch.spans)
+    if admitting:
+        weights = _with_all(snapshot, weights, branch)
     return contextual.order(weights, lineage.Places(branch.spans), lineage.Places(branch.eligible), TERM_POOL)
+
+
+def _with_all(snapshot: Snapshot, weights: Sequence[Weight], branch: Branch) -> tuple[Weight, ...]:
+    """The weights with those of the rows that hold nothing."""
+    from aforesaid.inquiry import Filter  # late: nothing but a measurement needs it
+
+    known = {weight.row for weight in weights}
+    others = [one for one in snapshot.outlines(branch.eligible, Filter()) if one.row not in known]
+    return (*weights, *(Weight(row=one.row, score=0.0, role=one.role) for one in others))
 
 
 def _probe(query: Query, options: RetrievalOptions) -> Probe:
@@ -305,13 +319,13 @@ def _probe(query: Query, options: RetrievalOptions) -> Probe:
     return Probe(*literals, query.terms, contextual.roots_of(query.terms), ENDINGS)
 
 
-def _verify_and_rank(candidates: Sequence[Candidate], query: Query, probe: Probe, length: int) -> tuple[Ranked, ...]:
+def _verify_and_rank(found: _Found, query: Query, probe: Probe, *, admitting: bool) -> tuple[Ranked, ...]:
     """Looks in each text for what was asked, and orders the rows in which something really stands."""
     verified = []
-    for candidate in candidates:
+    for candidate in found.candidates:
         identifiers, phrases, terms = probe.matched(candidate.entry.text)
         verified.append((candidate, Matched(identifiers=identifiers, phrases=phrases, terms=terms)))
-    return ranking.rank(verified, query, length)
+    return ranking.rank(verified, query, found.length, admitting=admitting)
 
 
 def _hide_visible(snapshot: Snapshot, ranked: Sequence[Ranked], branch: Branch, request: str) -> tuple[Ranked, ...]:

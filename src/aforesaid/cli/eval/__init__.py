@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from aforesaid.cli.arguments import Options
     from aforesaid.cli.eval.questions import EvalSet
 
-SETS = ("beam", "locomo", "rediscovery")
+SETS = ("beam", "locomo", "coding", "rediscovery")
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -64,6 +64,10 @@ def run(arguments: Namespace, options: Options) -> int:
 
 
 def _read(name: str, data: str | None) -> EvalSet:
+    if name == "coding":
+        from aforesaid.cli.eval import coding  # late: one set at a time
+
+        return coding.read()
     data = _needed(name, data)
     if name == "beam":
         from aforesaid.cli.eval import beam  # late: one set at a time

@@ -10,6 +10,9 @@ import re
 from time import perf_counter
 from typing import TYPE_CHECKING, Final, Protocol
 
+from msgspec import Struct
+from msgspec.structs import replace
+
 from aforesaid.cli.eval import transcripts
 from aforesaid.cli.eval.measures import Answer
 from aforesaid.engine import Engine
@@ -22,6 +25,7 @@ if TYPE_CHECKING:
 
     from aforesaid.cli.eval.questions import Conversation, EvalSet, Question, Turn
     from aforesaid.config import Config
+    from aforesaid.retrieval import RetrievalOptions
 
     Progress = Callable[[int, int], None]
 
@@ -46,7 +50,7 @@ class Recency:
 
     def __init__(self, conversations: Sequence[Conversation]) -> None:
         """Takes the conversations that will be asked about."""
-        self._latest = {one.name: one.turns[: -DEPTH - 1 : -1] for one in conversations}
+        self._latest = {one.name: one.lost()[: -DEPTH - 1 : -1] for one in conversations}
 
     def ask(self, question: Question) -> tuple[Sequence[str], Sequence[int]]:
         """See `Arm`."""
@@ -65,13 +69,16 @@ class Fts5:
         import apsw  # late: the other arms bring it themselves
 
         self._tables: dict[str, apsw.Connection] = {}
-        self._turns = {one.name: one.turns for one in conversations}
+        self._turns = {one.name: one.lost() for one in conversations}
         for one in conversations:
             table = self._tables[one.name] = apsw.Connection(":memory:")
             table.execute("CREATE VIRTUAL TABLE turn USING fts5(text)")
             table.executemany(
                 "INSERT INTO turn(rowid, text) VALUES (?, ?)",
-                ((place, turn.text.encode("utf-8", "replace").decode()) for place, turn in enumerate(one.turns)),
+                (
+                    (place, turn.text.encode("utf-8", "replace").decode())
+                    for place, turn in enumerate(self._turns[one.name])
+                ),
             )
 
     def ask(self, question: Question) -> tuple[Sequence[str], Sequence[int]]:
@@ -91,13 +98,34 @@ class Fts5:
             table.close()
 
 
+class Way(Struct, frozen=True, kw_only=True):
+    """How an arm asks the product.
+
+    Attributes:
+        settings: on top of the configuration's defaults.
+        admitting: neighbours bring up rows without a match of their own, which no configuration can say.
+    """
+
+    settings: dict[str, object]
+    admitting: bool = False
+
+
+class _OpenEngine(Engine):
+    """The engine without the match rule."""
+
+    def _retrieval_options(self) -> RetrievalOptions:
+        return replace(super()._retrieval_options(), admitting=True)
+
+
 class Product:
     """The engine, with settings of the arm on top of the configuration's defaults."""
 
-    def __init__(self, store: str, files: Mapping[str, str], config: Config) -> None:
-        """Takes a store that holds the conversations, their transcripts by name, and a configuration."""
-        self._engine = Engine.open(store, config)
+    def __init__(self, store: str, files: Mapping[str, str], questions: EvalSet, way: Way) -> None:
+        """Takes a store that holds the conversations of a set, their transcripts by name, and how to ask."""
+        config = defaults(way.settings)
+        self._engine = (_OpenEngine if way.admitting else Engine).open(store, config)
         self._files = files
+        self._compacted = {one.name for one in questions.conversations if one.compacted}
 
     def ask(self, question: Question) -> tuple[Sequence[str], Sequence[int]]:
         """See `Arm`.
@@ -106,7 +134,8 @@ class Product:
             OperationError: the retrieval failed; that is no answer.
         """
         file = self._files[question.conversation]
-        found = self._engine.retrieve(session=file, query=question.text, context_entries=())
+        seen = None if question.conversation in self._compacted else ()
+        found = self._engine.retrieve(session=file, query=question.text, context_entries=seen)
         if found.status == "failed":
             raise OperationError(f"a retrieval failed: {found.diagnostics.warnings}", "report this as a fault")
         return [hit.ranked.candidate.entry.id for hit in found.hits], [hit.tokens for hit in found.hits]
@@ -117,11 +146,12 @@ class Product:
 
 
 BASELINES: Final[dict[str, Callable[[Sequence[Conversation]], Arm]]] = {"fts5": Fts5, "recency": Recency}
-PRODUCT: Final[dict[str, dict[str, object]]] = {
-    "documented": {"retrieval.ranking": "documented"},
-    "contextual": {"retrieval.ranking": "contextual"},
+PRODUCT: Final = {
+    "documented": Way(settings={"retrieval.ranking": "documented"}),
+    "contextual": Way(settings={"retrieval.ranking": "contextual"}),
+    "contextual-open": Way(settings={"retrieval.ranking": "contextual"}, admitting=True),
 }
-"""Arms of the product, with the settings that make each."""
+"""Arms of the product; an embedder's arm is one more entry here, with the settings that switch it on."""
 ARMS: Final = (*BASELINES, *PRODUCT)
 
 
@@ -169,7 +199,7 @@ def run(
 def _open(name: str, questions: EvalSet, store: str, files: Mapping[str, str]) -> Arm:
     if name in BASELINES:
         return BASELINES[name](questions.conversations)
-    return Product(store, files, defaults(PRODUCT[name]))
+    return Product(store, files, questions, PRODUCT[name])
 
 
 def _index(questions: EvalSet, folder: str) -> dict[str, str]:

@@ -58,6 +58,19 @@ def measure(answers: Sequence[Answer], sessions: dict[tuple[str, str], str]) -> 
     return {name: figure for name, figure in figures.items() if figure == figure}  # noqa: PLR0124 - leaves nan out
 
 
+def kinds(answers: Sequence[Answer]) -> dict[str, dict[str, float]]:
+    """The metrics of an arm by kind of question, in the order of the set; times are only worth their mean over all."""
+    found: dict[str, list[Answer]] = {}
+    for answer in answers:
+        found.setdefault(answer.question.kind, []).append(answer)
+    result: dict[str, dict[str, float]] = {}
+    for kind, some in found.items():
+        figures = measure(some, {})
+        del figures["msPerQuery"]
+        result[kind] = {"questions": len(some), **figures}
+    return result
+
+
 def intervals(answers: Sequence[Answer]) -> dict[str, tuple[float, float]]:
     """Bootstrap intervals of the metrics over questions, at `CONFIDENCE`; the same at each run."""
     labelled = [answer for answer in answers if answer.question.evidence]

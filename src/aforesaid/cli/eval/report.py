@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from aforesaid.cli.eval.measures import differences, intervals, measure
+from aforesaid.cli.eval.measures import differences, intervals, kinds, measure
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from aforesaid.cli.eval.measures import Answer
     from aforesaid.cli.eval.questions import EvalSet
@@ -19,6 +19,8 @@ _SHOWN: Final = (
 )
 _FRACTIONS: Final = ("irrelevantTokens", "msPerQuery")
 """Metrics that are no fractions."""
+_WIDTH: Final = 50
+"""Characters of a whole bar."""
 
 
 def document(questions: EvalSet, answers: Mapping[str, Sequence[Answer]]) -> dict[str, Any]:
@@ -32,6 +34,10 @@ def document(questions: EvalSet, answers: Mapping[str, Sequence[Answer]]) -> dic
             name: {
                 **{metric: round(figure, 4) for metric, figure in measure(found, sessions_of(questions)).items()},
                 "interval": {metric: [round(end, 4) for end in ends] for metric, ends in intervals(found).items()},
+                "kinds": {
+                    kind: {metric: round(figure, 4) for metric, figure in figures.items()}
+                    for kind, figures in kinds(found).items()
+                },
             }
             for name, found in answers.items()
         },
@@ -58,12 +64,51 @@ def show(questions: EvalSet, answers: Mapping[str, Sequence[Answer]]) -> None:
         [(name, *(_cell(row.get(metric), metric) for metric in columns)) for name, row in figures.items()],
         right=tuple(columns),
     )
+    _show_bars(answers, lines)
+    _show_kinds(answers)
     if "fts5" in answers and len(answers) > 1:
         lines(["", "recall@10 beside fts5, paired, with 90 % intervals:"])
         for name, found in answers.items():
             if name != "fts5":
                 mean, low, high = differences(found, answers["fts5"], "recall@10")
                 lines([f"  {name:16} {mean * 100:+.1f}  ({low * 100:+.1f} to {high * 100:+.1f})"])
+
+
+def _show_bars(answers: Mapping[str, Sequence[Answer]], show_lines: Callable[[list[str]], None]) -> None:
+    """A bar an arm, as long as its recall@10 is high, with the interval drawn around its end."""
+    show_lines(["", "recall@10 with 90 % intervals, 0 to 100:"])
+    for name, found in answers.items():
+        ends = intervals(found).get("recall@10")
+        if ends is None:
+            continue
+        mean = measure(found, {})["recall@10"]
+        low, here, high = (round(figure * _WIDTH) for figure in (ends[0], mean, ends[1]))
+        bar = "#" * low + "=" * (here - low) + "|" + "-" * (high - here)
+        show_lines([f"  {name:16} {bar:{_WIDTH + 1}} {mean * 100:.1f} ({ends[0] * 100:.0f} to {ends[1] * 100:.0f})"])
+
+
+def _show_kinds(answers: Mapping[str, Sequence[Answer]]) -> None:
+    """A row a kind of question: hit@1 and hit@5 of each arm, or how often it answered where nothing does."""
+    from aforesaid.cli.terminal import show as lines  # late: only for people
+    from aforesaid.cli.terminal import show_table
+
+    figures = {name: kinds(found) for name, found in answers.items()}
+    first = next(iter(figures.values()))
+    lines(["", "hit@1 / hit@5 by kind of question; where nothing answers, how often something came back:"])
+    show_table(
+        ("kind", "questions", *figures),
+        [
+            (kind, f"{row['questions']:.0f}", *(_brief(of_arm[kind]) for of_arm in figures.values()))
+            for kind, row in first.items()
+        ],
+        right=("questions", *figures),
+    )
+
+
+def _brief(row: Mapping[str, float]) -> str:
+    if "hit@1" in row:
+        return f"{row['hit@1'] * 100:.0f} / {row['hit@5'] * 100:.0f}"
+    return f"{row['falseInjections'] * 100:.0f}"
 
 
 def _cell(figure: float | None, metric: str) -> str:

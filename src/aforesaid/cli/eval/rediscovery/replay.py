@@ -171,9 +171,10 @@ BASELINES: Final[dict[str, Callable[[], Arm]]] = {
     "recency": Recency,
     "fts5:working": partial(Fts5, working=True),
 }
+_SHIPPED: Final = {name: way.settings for name, way in PRODUCT.items() if not way.admitting}
 ASKING: Final = {
-    **PRODUCT,
-    **{f"{name}:working": {**settings, "retrieval.query": "working"} for name, settings in PRODUCT.items()},
+    **_SHIPPED,
+    **{f"{name}:working": {**settings, "retrieval.query": "working"} for name, settings in _SHIPPED.items()},
 }
 """Arms of the product: each ranking with the latest request alone, and with the work around it."""
 ARMS: Final = (*BASELINES, *ASKING)
