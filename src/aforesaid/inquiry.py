@@ -92,6 +92,10 @@ class Outline(Struct, frozen=True, kw_only=True, gc=False):
     digest: bytes
 
 
+Standing = tuple[int, Role, int]
+"""What the order of entries depends on whatever was asked: the row, its role and its tokens, as in `Outline`."""
+
+
 class Clue(Struct, frozen=True, kw_only=True):
     """A word that stands in the index form of a text.
 

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
     from contextlib import AbstractContextManager
 
-    from aforesaid.inquiry import Alternatives, Filter, Outline
+    from aforesaid.inquiry import Alternatives, Filter, Outline, Standing
     from aforesaid.model import (
         Checkpoint,
         Entry,
@@ -166,12 +166,25 @@ class SearchPort(Protocol):
 
 
 class BrowsePort(Protocol):
-    """Listing one session's entries for explicit search. There is no limit, and nothing is searched here."""
+    """Listing one session's entries for explicit search. There is no limit, and nothing is decided here.
 
-    def outlines(self, spans: Sequence[Span], wanted: Filter) -> tuple[Outline, ...]:
-        """The rows within the spans that have a text and pass the filter, in row order.
+    Spans are disjoint, in any order, and may be empty.
+    """
 
-        Spans are disjoint, in any order, and may be empty.
+    def outlines(self, spans: Sequence[Span], wanted: Filter, rows: Sequence[int] | None = None) -> tuple[Outline, ...]:
+        """The rows within the spans that have a text and pass the filter, in row order; with `rows` only those."""
+        ...
+
+    def standings(
+        self, spans: Sequence[Span], wanted: Filter, rows: Sequence[int] | None = None
+    ) -> tuple[Standing, ...]:
+        """The same rows in the same order, with what is cheap to read."""
+        ...
+
+    def propose(self, alternatives: Alternatives, spans: Sequence[Span]) -> tuple[int, ...] | None:
+        """The rows within the spans whose texts may hold one of the alternatives, in order; None: any of them may.
+
+        A row is left out only if its text does not hold one.
         """
         ...
 

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from tests.contract.test_store_port import EVERYTHING, both, put, store
 from tests.fakes.entries import chain, described, entry, spans_within, trees
 from tests.fakes.store import FakeStore
+from tests.words import any_text
 
 from aforesaid.clues import find_clues
 from aforesaid.inquiry import KINDS, ROLES, Filter
@@ -48,6 +49,10 @@ def test_both_list_the_same_entries(data: st.DataObject, entries: tuple[Entry, .
     spans = data.draw(spans_within(len(entries)) | st.just(EVERYTHING))
     with both(entries, size) as (fake, real):
         assert real.outlines(spans, wanted) == fake.outlines(spans, wanted)
+        assert real.standings(spans, wanted) == fake.standings(spans, wanted)
+        only = data.draw(st.lists(st.integers(1, len(entries) + 2), unique=True))
+        assert real.outlines(spans, wanted, only) == fake.outlines(spans, wanted, only)
+        assert real.standings(spans, wanted, only) == fake.standings(spans, wanted, only)
         rows = data.draw(st.lists(st.integers(-1, len(entries) + 2)))
         assert real.texts(rows) == fake.texts(rows)
 
@@ -57,6 +62,68 @@ def test_both_list_the_same_entries(data: st.DataObject, entries: tuple[Entry, .
 def test_a_file_is_named_by_its_last_parts(path: str, wanted: str) -> None:
     with both([entry("e1", None, "text", files=(path,))]) as (fake, real):
         assert real.outlines(EVERYTHING, Filter(file=wanted)) == fake.outlines(EVERYTHING, Filter(file=wanted))
+
+
+@settings(max_examples=400)
+@given(st.data(), st.lists(any_text, min_size=1, max_size=6), st.booleans())
+def test_every_row_that_holds_a_needle_is_proposed(data: st.DataObject, texts: list[str], any_: bool) -> None:
+    text = data.draw(st.sampled_from([text for text in texts if text.strip()] or ["x"]))
+    start = data.draw(st.integers(0, len(text) - 1))
+    needle = text[start : data.draw(st.integers(start + 1, len(text)))]
+    query = f"{needle} elsewhere" if any_ else needle
+    pattern = read_pattern(query, "literal" if any_ else "phrase", "any")
+    if pattern is None:
+        return
+    # Every third is kept from automatic retrieval, and so is not in the full-text index.
+    entries = [entry(f"e{number}", None, held, automatic=number % 3 > 0) for number, held in enumerate(texts)]
+    spans = data.draw(spans_within(len(entries)) | st.just(EVERYTHING))
+    with both(entries) as (fake, real):
+        for snapshot in (fake, real):
+            inside = {outline.row for outline in snapshot.outlines(spans, Filter())}
+            expected = {row for row, held in enumerate(texts, 1) if row in inside and pattern.matched(held)}
+            found = snapshot.propose(find_clues(pattern), spans)
+            assert found is None or expected <= set(found)
+            assert found is None or list(found) == sorted(set(found))
+
+
+def test_only_rows_with_the_words_are_proposed(store: StorePort) -> None:
+    texts = ("the walnut table", "PG_PORT_5433x", "数据库的端口", "perché no", "PG_PORT_77", "")
+    kept = entry("kept", None, "kept away", role="shell", automatic=False)
+    saved = put(store, [*chain(*texts), kept])
+
+    def proposed(query: str, match: str = "all", spans: Sequence[tuple[int, int]] = EVERYTHING) -> tuple[int, ...]:
+        with store.read(saved.key) as snapshot:
+            found = snapshot.propose(find_clues(read_pattern(query, "literal", match)), spans)  # type: ignore[arg-type]
+        assert found is not None
+        return tuple(row for row in found if row != 7)
+
+    assert proposed("PORT_5433") == (2,)
+    assert proposed("PG_PORT_") == (2, 5)
+    assert proposed("PG_PORT_", spans=((3, 7),)) == (5,)
+    assert proposed("PG_PORT_", spans=()) == ()
+    assert proposed("x_nowhere") == ()
+    assert proposed("据库") == (3,)
+    assert proposed("-walnut 数据库", "any") == (1, 3)
+    with store.read(saved.key) as snapshot:
+        assert snapshot.propose(((),), EVERYTHING) is None
+        assert snapshot.propose((), EVERYTHING) in ((), (7,))
+
+
+def test_an_index_of_other_words_proposes_nothing(tmp_path: Path) -> None:
+    store = open_store(str(tmp_path))
+    saved = put(store, chain("PG_PORT_5433"))
+    with store.write(saved.file) as writer:
+        writer._shard.database.connection.execute("UPDATE shard SET projection = 0")  # type: ignore[attr-defined]
+        writer._shard.database.connection.execute("COMMIT")  # type: ignore[attr-defined]
+    clues = find_clues(read_pattern("x_nowhere", "literal", "all"))
+    with store.read(saved.key) as snapshot:
+        assert snapshot.propose(clues, EVERYTHING) is None
+    with store.write(saved.file) as writer:
+        writer.append(chain("more", "again")[1:])
+        writer.commit(described(saved.file))
+    with store.read(saved.key) as snapshot:
+        assert snapshot.propose(clues, EVERYTHING) == ()
+    store.close()
 
 
 def test_entries_without_a_text_are_not_listed(store: StorePort) -> None:

@@ -37,7 +37,7 @@ from aforesaid.tombstones import KEY_BYTES, Burial, Contained, Marker, made_of, 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from aforesaid.inquiry import Alternatives, Clue, Filter
+    from aforesaid.inquiry import Alternatives, Clue, Filter, Standing
     from aforesaid.model import Entry, Header, Level, Span
     from aforesaid.tombstones import Tombstones
 
@@ -368,8 +368,28 @@ class FakeSnapshot:
         scores = self._scores(terms)
         return sum(row in scores for row in self._backwards(spans))
 
-    def outlines(self, spans: Sequence[Span], wanted: Filter) -> tuple[Outline, ...]:
-        listed = [(row, self._data.entries[row - 1]) for row in sorted(self._backwards(spans))]
+    def standings(
+        self, spans: Sequence[Span], wanted: Filter, rows: Sequence[int] | None = None
+    ) -> tuple[Standing, ...]:
+        return tuple((one.row, one.role, one.tokens) for one in self.outlines(spans, wanted, rows))
+
+    def propose(self, alternatives: Alternatives, spans: Sequence[Span]) -> tuple[int, ...] | None:
+        if () in alternatives:
+            return None
+        words = {
+            row: set().union(*map(_split, feed(self._data.entries[row - 1].text))) for row in self._backwards(spans)
+        }
+        return tuple(
+            row
+            for row in sorted(words)
+            if any(
+                all(any(_FITS[c.kind](word, c.token) for word in words[row]) for c in clues) for clues in alternatives
+            )
+        )
+
+    def outlines(self, spans: Sequence[Span], wanted: Filter, rows: Sequence[int] | None = None) -> tuple[Outline, ...]:
+        asked = [row for row in sorted(self._backwards(spans)) if rows is None or row in rows]
+        listed = [(row, self._data.entries[row - 1]) for row in asked]
         return tuple(
             Outline(
                 row=row,

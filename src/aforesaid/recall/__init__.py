@@ -2,11 +2,12 @@
 
 `engine` calls `recall` with a store, the sessions of a scope and a question. Read `recall` first. Automatic retrieval
 (`retrieval`) is another function: it asks for little, within a budget, and only for what the model no longer sees. Here
-every entry that matches is found, exactly once, whatever the pages' size: entries are put in their order from what is
-known without their texts, and the texts are read in that order until the page is full. `docs/recall.md` has the rules.
+every entry that matches is found, exactly once, whatever the pages' size: entries that the index of words does not rule
+out are put in their order from what is known without their texts, and the texts are read in that order until the page
+is full. `docs/recall.md` has the rules.
 
-Modules: `scopes` says which sessions are searched, `views` what of each, `order` in which order, `pages` where a page
-ends and the next one begins, `hits` what a hit looks like.
+Modules: `scopes` says which sessions are searched, `views` and `candidates` what of each, `order` in which order,
+`pages` where a page ends and the next one begins, `hits` what a hit looks like.
 """
 
 from __future__ import annotations
@@ -18,9 +19,11 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
+from aforesaid.clues import find_clues
 from aforesaid.errors import BadArgument, StoreError
 from aforesaid.inquiry import MOST_HITS, Reach, RecallPage
 from aforesaid.patterns import read_pattern
+from aforesaid.recall.candidates import ask_late, take
 from aforesaid.recall.hits import Searched, make_found, open_gate
 from aforesaid.recall.order import SECONDS, Budget, Order, search
 from aforesaid.recall.pages import Point, follow, mark, name_content, name_question, name_sessions
@@ -29,14 +32,16 @@ from aforesaid.recall.views import stale, view_other, view_session
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from aforesaid.inquiry import Outline, Question
+    from aforesaid.inquiry import Alternatives, Outline, Question
     from aforesaid.model import Session
     from aforesaid.patterns import Pattern
-    from aforesaid.ports import StorePort
+    from aforesaid.ports import Snapshot, StorePort
     from aforesaid.privacy.judge import Judge
+    from aforesaid.recall.candidates import Candidates
     from aforesaid.recall.hits import ReadLine
     from aforesaid.recall.order import Hit, Key
     from aforesaid.recall.scopes import Selection
+    from aforesaid.recall.views import View
     from aforesaid.refs import Issuer
 
 PATTERN_BUDGET = "pattern-budget"
@@ -73,6 +78,7 @@ class _Asked(Struct, frozen=True, kw_only=True):
     selection: Selection
     question: Question
     pattern: Pattern | None
+    alternatives: Alternatives
     order: Order
     leaf: str | None
     options: RecallOptions
@@ -130,8 +136,8 @@ def recall(
     if point is not None and point.sessions != sessions:
         raise stale()
     asked = _Asked(
-        store=store, selection=selection, question=question, pattern=pattern, order=Order(question, pattern),
-        leaf=leaf, options=options, judge=judge, read_line=read_line,
+        store=store, selection=selection, question=question, pattern=pattern, alternatives=find_clues(pattern),
+        order=Order(question, pattern), leaf=leaf, options=options, judge=judge, read_line=read_line,
     )  # fmt: skip
     started = perf_counter()
     point = point or Point(sessions=sessions)
@@ -166,40 +172,87 @@ def _search_batch(asked: _Asked, point: Point, page: _Page, opened: ExitStack) -
     families = Counter(session.family for session in batch)
     shared = {family for family, members in families.items() if members > 1 or (not family and len(batch) > 1)}
     end = point
+    bound: Key | None = None
     for session in batch:
         try:
             snapshot = opened.enter_context(asked.store.read(session.key))
-            own = asked.selection.own
-            if own is not None and session.key == own.key:
-                view = view_session(snapshot, asked.question.scope, asked.leaf, point if point.content else None)
-                outlines = snapshot.outlines(view.spans, asked.question.filter)
-                content = name_content(outlines)
-                if point.content not in (b"", content):
-                    raise stale()
-                end = Point(sessions=point.sessions, batch=point.batch, content=content, leaf=view.leaf, last=view.last)
-            else:
-                view = view_other(snapshot, asked.question.scope)
-                outlines = snapshot.outlines(view.spans, asked.question.filter)
+            opening = _open(asked, point, snapshot, copies if session.family in shared else None)
         except StoreError as error:
             if len(batches) == 1 and len(batch) == 1:
                 raise
             page.unreadable[session.key] = error.code
             continue
-        if session.family in shared:
-            outlines = _without_copies(outlines, copies)
-        judge = asked.judge(session)
-        page.policy = page.policy or (judge is not None and not judge.open)
-        where = Searched(snapshot=snapshot, view=view, pattern=asked.pattern)
+        end = opening.end or end
+        page.policy = page.policy or opening.policy
+        where = Searched(snapshot=snapshot, view=opening.view, pattern=asked.pattern)
         budget = Budget(limited=asked.question.mode == "regex", seconds=SECONDS / len(batch))
         found, stopped = search(
-            snapshot, view, outlines, asked.order, after=point.after,
-            limit=limit, budget=budget, admits=open_gate(snapshot, outlines, judge, asked.read_line),
+            snapshot, opening.view, opening.candidates, asked.order, after=point.after, bound=bound,
+            limit=limit, budget=budget, admits=opening.admits,
         )  # fmt: skip
         hits += [(hit, where) for hit in found]
+        if len(hits) > limit:
+            bound = sorted([hit.key for hit, _ in hits])[limit]
         page.undecided = page.undecided or bool(budget.undecided) or budget.spent
         if stopped is not None:
             stops.append(stopped)
     page.hits, page.end = _end(hits, stops, end, limit, more=point.batch + 1 < len(batches))
+
+
+class _Opening(Struct, frozen=True, kw_only=True):
+    """One session that is about to be searched.
+
+    Attributes:
+        view: what of it.
+        candidates: its entries that are looked at.
+        admits: says of an entry that matches whether it may be handed out.
+        policy: whether a privacy policy is in force for it.
+        end: where the page would end, if this is the own session.
+    """
+
+    view: View
+    candidates: Candidates
+    admits: Callable[[Outline], bool]
+    policy: bool
+    end: Point | None = None
+
+
+def _open(asked: _Asked, point: Point, snapshot: Snapshot, copies: set[tuple[object, ...]] | None) -> _Opening:
+    """What of a session is searched.
+
+    Entries are listed as a whole only where something depends on all of them: what a cursor is bound to, copies in
+    sessions of the same family, and whether a policy withholds a text that stands there more than once.
+
+    Raises:
+        StoreError: it cannot be read.
+        StaleCursor: it is not what it was on the page before.
+    """
+    session, own, filter_ = snapshot.session, asked.selection.own, asked.question.filter
+    end: Point | None = None
+    outlines: Sequence[Outline] | None = None
+    if own is not None and session.key == own.key:
+        view = view_session(snapshot, asked.question.scope, asked.leaf, point if point.content else None)
+        outlines = snapshot.outlines(view.spans, filter_)
+        content = name_content(outlines)
+        if point.content not in (b"", content):
+            raise stale()
+        end = Point(sessions=point.sessions, batch=point.batch, content=content, leaf=view.leaf, last=view.last)
+    else:
+        view = view_other(snapshot, asked.question.scope)
+    proposed = snapshot.propose(asked.alternatives, view.spans) if asked.alternatives != ((),) else None
+    judge = asked.judge(session)
+    policy = judge is not None and not judge.open
+    if outlines is None and (policy or copies is not None):
+        outlines = snapshot.outlines(view.spans, filter_, None if policy else proposed)
+    if outlines is not None and copies is not None:
+        outlines = _without_copies(outlines, copies)
+    return _Opening(
+        view=view,
+        candidates=ask_late(snapshot, view.spans, filter_, proposed) if outlines is None else take(outlines, proposed),
+        admits=open_gate(snapshot, outlines or (), judge, asked.read_line),
+        policy=policy,
+        end=end,
+    )
 
 
 def _end(

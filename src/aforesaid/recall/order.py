@@ -1,13 +1,13 @@
 """The order of hits, and reading texts in that order until a page is full.
 
 Where all entries that match hold the same items, an entry's place is known before its text is read: the most important
-texts come first, and the others are never read. Otherwise all texts are read. Either way the order is total and does
-not depend on the size of a page: score, then newest, then id (`docs/ranking.md`).
+texts come first, and the others are never read. Otherwise texts are read in the order that they would have if they held
+all items. Either way the order is total and does not depend on the size of a page: score, then newest, then id
+(`docs/ranking.md`).
 """
 
 from __future__ import annotations
 
-from functools import partial
 from itertools import groupby, islice
 from math import fsum
 from operator import itemgetter
@@ -21,15 +21,17 @@ from aforesaid import ranking
 from aforesaid.query import read_query
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from typing import TypeVar
 
-    from aforesaid.inquiry import Outline, Question
+    from aforesaid.inquiry import Outline, Question, Standing
     from aforesaid.patterns import Pattern
     from aforesaid.ports import BrowsePort, Snapshot
+    from aforesaid.recall.candidates import Candidates
     from aforesaid.recall.views import View
 
     Item = TypeVar("Item")
+    _Ranked = tuple[float, Standing]
 
 Key = tuple[float, str, str, str]
 """Sorts hits, best first: score downwards, timestamp downwards, entry id, the store's key of the session. Where
@@ -99,20 +101,20 @@ class Order:
         same = (weight * len(items.intersection(matched)) for items, weight in self._weights)
         return base, ranking.EXTRA_TERM * more, *same
 
-    def scores(self, outlines: Sequence[Outline], view: View, matched: Sequence[str]) -> list[float]:
+    def scores(self, standings: Sequence[Standing], view: View, matched: Sequence[str]) -> list[float]:
         """The scores of entries that hold the same items."""
         worth = self.worth(matched)
         if not worth:
-            return [0.0] * len(outlines)
+            return [0.0] * len(standings)
         place_of, authority, cost, full = view.branch.of, ranking.AUTHORITY, ranking.cost, ranking.RECENCY
         length, last = max(1, view.branch.length - 1), max(1, view.last - 1)
         off, on = fsum(worth), fsum((*worth, ranking.BRANCH))
         found: list[float] = []
-        for outline in outlines:
-            place = place_of(outline.row)
+        for row, role, tokens in standings:
+            place = place_of(row)
             # As `ranking.recency`, without a call for each of thousands of entries.
-            base, recency = (off, full * (outline.row - 1) / last) if place is None else (on, full * place / length)
-            standing = authority.get(outline.role, 0.0) + round(recency, 4) + cost(outline.tokens)
+            base, recency = (off, full * (row - 1) / last) if place is None else (on, full * place / length)
+            standing = authority.get(role, 0.0) + round(recency, 4) + cost(tokens)
             # The addends have four decimals each, so no order of adding them can change the fourth.
             found.append(round(base + standing, 4))
         return found
@@ -136,10 +138,11 @@ _MIRROR: Final = {code: 126 - code for code in range(127)}
 def search(
     snapshot: Snapshot,
     view: View,
-    outlines: Sequence[Outline],
+    candidates: Candidates,
     order: Order,
     *,
     after: Key | None,
+    bound: Key | None = None,
     limit: int,
     budget: Budget,
     admits: Callable[[Outline], bool],
@@ -149,9 +152,10 @@ def search(
     Args:
         snapshot: where the texts are.
         view: what is known of the session.
-        outlines: the entries that are looked at.
+        candidates: the entries that are looked at.
         order: scores and sorts them.
         after: only hits behind this place.
+        bound: no hits behind this place: other sessions have enough that come before.
         limit: at most one hit more than this: then there is another page.
         budget: the time that there is.
         admits: says of an entry that matches whether it may be handed out.
@@ -159,32 +163,76 @@ def search(
     Returns:
         The hits, and the place up to which it was searched if the time was over before the page was full.
     """
-    pattern, session = order.pattern, snapshot.session.key
-    if pattern is None or pattern.ordered:
-        items = () if pattern is None else pattern.items
-        ordered = _in_order(outlines, order.scores(outlines, view, items), partial(order.key, session=session), after)
-        if pattern is None:
-            return _admitted(ordered, admits, limit), None
-        return _read_in_order(snapshot, ordered, pattern, limit=limit, budget=budget, admits=admits)
-    hits: list[Hit] = []
-    for batch in _batches(outlines):
-        for outline, text in zip(batch, snapshot.texts([outline.row for outline in batch]), strict=True):
-            matched = pattern.matched(text)
-            if matched:
-                (score,) = order.scores((outline,), view, matched)
-                hits.append(Hit(key=order.key(outline, score, session), outline=outline, score=score, matched=matched))
-    behind = sorted([hit for hit in hits if after is None or hit.key > after], key=lambda hit: hit.key)
-    return _admitted(behind, admits, limit), None
+    pattern = order.pattern
+    items = () if pattern is None else pattern.items
+    standings = candidates.standings
+    ranked = sorted(zip(order.scores(standings, view, items), standings, strict=True), key=itemgetter(0), reverse=True)
+    stretch = _Stretch(snapshot.session.key, candidates, order, after, bound)
+    if pattern is None:
+        listed = (hit for batch in stretch.batches(ranked) for hit in batch)
+        return list(islice((hit for hit in listed if admits(hit.outline)), limit + 1)), None
+    if pattern.ordered:
+        return _read_in_order(snapshot, stretch.batches(ranked), pattern, limit=limit, budget=budget, admits=admits)
+    return _read_by_promise(snapshot, view, stretch, ranked, pattern, limit=limit, admits=admits), None
 
 
-def _admitted(ordered: Iterable[Hit], admits: Callable[[Outline], bool], limit: int) -> list[Hit]:
-    """The first that may be handed out, and one more."""
-    return list(islice((hit for hit in ordered if admits(hit.outline)), limit + 1))
+class _Stretch:
+    """The part of a session's order that a page may come from."""
+
+    def __init__(
+        self, session: str, candidates: Candidates, order: Order, after: Key | None, bound: Key | None
+    ) -> None:
+        self.order = order
+        self.candidates = candidates
+        self._session = session
+        self._after = after
+        self._bound = bound
+
+    def hit(self, outline: Outline, score: float, matched: tuple[str, ...] = ()) -> Hit | None:
+        """An entry at its place, or None if that is outside."""
+        key = self.order.key(outline, score, self._session)
+        if (self._after is not None and key <= self._after) or (self._bound is not None and key > self._bound):
+            return None
+        return Hit(key=key, outline=outline, score=score, matched=matched)
+
+    def begins_behind(self, score: float) -> bool:
+        """Whether everything with a score, or less, is behind the end."""
+        return self._bound is not None and -score > self._bound[0]
+
+    def batches(self, ranked: Sequence[_Ranked]) -> Iterator[list[Hit]]:
+        """The entries in order, some at a time; those with the same score are never divided.
+
+        Most are never asked for, so that their outlines are read and their places worked out late.
+        """
+        size = _FIRST_BATCH
+        together: dict[int, float] = {}
+        for score, equal in groupby(ranked, key=itemgetter(0)):
+            if self._after is not None and -score < self._after[0]:
+                continue
+            if self.begins_behind(score):
+                break
+            together.update((standing[0], score) for _, standing in equal)
+            if len(together) >= size:
+                yield self._placed(together)
+                size = min(4 * size, _LARGEST_BATCH)
+                together = {}
+        if together:
+            yield self._placed(together)
+
+    def _placed(self, scores: Mapping[int, float]) -> list[Hit]:
+        outlines = self.candidates.outlines(list(scores))
+        hits = [hit for outline in outlines if (hit := self.hit(outline, scores[outline.row])) is not None]
+        hits.sort(key=_place)
+        return hits
+
+
+def _place(hit: Hit) -> Key:
+    return hit.key
 
 
 def _read_in_order(
     snapshot: BrowsePort,
-    ordered: Iterable[Hit],
+    batches: Iterable[Sequence[Hit]],
     pattern: Pattern,
     *,
     limit: int,
@@ -193,7 +241,7 @@ def _read_in_order(
 ) -> tuple[list[Hit], Key | None]:
     """Reads texts until there are enough that match."""
     hits: list[Hit] = []
-    for batch in _batches(ordered):
+    for batch in batches:
         texts = snapshot.texts([hit.outline.row for hit in batch])
         for hit, text in zip(batch, texts, strict=True):
             matched = pattern.matched(text)
@@ -208,20 +256,40 @@ def _read_in_order(
     return hits, None
 
 
-def _in_order(
-    outlines: Sequence[Outline],
-    scores: Sequence[float],
-    place: Callable[[Outline, float], Key],
-    after: Key | None,
-) -> Iterator[Hit]:
-    """Entries behind a place, in order; most are never asked for, so that their places are worked out late."""
-    ranked = sorted(zip(scores, outlines, strict=True), key=itemgetter(0), reverse=True)
-    for score, equal in groupby(ranked, key=itemgetter(0)):
-        if after is not None and -score < after[0]:
-            continue
-        hits = [Hit(key=place(outline, score), outline=outline, score=score, matched=()) for _, outline in equal]
-        hits.sort(key=lambda hit: hit.key)
-        yield from (hit for hit in hits if after is None or hit.key > after)
+def _read_by_promise(
+    snapshot: BrowsePort,
+    view: View,
+    stretch: _Stretch,
+    ranked: Sequence[_Ranked],
+    pattern: Pattern,
+    *,
+    limit: int,
+    admits: Callable[[Outline], bool],
+) -> list[Hit]:
+    """Reads texts, those first that would come first if they held all items, until no other can come before the hits.
+
+    Which items an entry holds, and so its score, is known only when its text is read.
+    """
+    hits: list[Hit] = []
+    for batch in _batches(ranked):
+        promised = batch[0][0]
+        if stretch.begins_behind(promised) or (len(hits) > limit and -promised > hits[limit].key[0]):
+            break
+        matching: dict[int, tuple[float, tuple[str, ...]]] = {}
+        texts = snapshot.texts([standing[0] for _, standing in batch])
+        for (_, standing), text in zip(batch, texts, strict=True):
+            matched = pattern.matched(text)
+            if matched:
+                (score,) = stretch.order.scores((standing,), view, matched)
+                matching[standing[0]] = score, matched
+        for outline in stretch.candidates.outlines(list(matching)) if matching else ():
+            hit = stretch.hit(outline, *matching[outline.row])
+            behind = len(hits) > limit and hit is not None and hit.key > hits[limit].key
+            if hit is not None and not behind and admits(outline):
+                hits.append(hit)
+        hits.sort(key=_place)
+        del hits[limit + 1 :]
+    return hits
 
 
 def _batches(items: Iterable[Item]) -> Iterator[Sequence[Item]]:

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from aforesaid.storage.sqlite.id_blocks import Blocks
 
 _ROLES = "SELECT row, role, flags FROM entry"
+_UNFED = f"SELECT row FROM entry WHERE NOT flags & {FED} AND length(text) > 0 ORDER BY row"
 _STATE = "SELECT incarnation, projection, tail, session FROM shard"
 
 
@@ -93,6 +94,7 @@ class Shard:
         database: the open file.
         incarnation: eight bytes that tell this file from any other that has stood or will stand at its path.
         ready: whether the tables are known to be there, so that the file can be kept open for the next use.
+        current: whether its index was made as this program makes it (`migrations.PROJECTION`).
         postings: lists that stay in memory while the session does not change.
         recent: texts and entries that stay in memory while the session does not change.
         spent: whether the connection has written so much that a new one will be faster.
@@ -106,6 +108,8 @@ class Shard:
         "_facts",
         "_record",
         "_session",
+        "_unfed",
+        "current",
         "database",
         "incarnation",
         "key",
@@ -124,6 +128,7 @@ class Shard:
         self.database = database
         self.incarnation = b""
         self.ready = False
+        self.current = True
         self.postings = Postings()
         self.recent = Recent()
         self.spent = False
@@ -135,6 +140,7 @@ class Shard:
         self._facts: tuple[int, Facts] | None = None
         self._record: tuple[bytes, int] | None = None
         self._session: Session | None = None
+        self._unfed: tuple[int, tuple[int, ...]] | None = None
 
     def load(self) -> Session | None:
         """The session as the current transaction sees it; None if the file holds none yet.
@@ -146,11 +152,12 @@ class Shard:
         if state is None:
             return None
         self.incarnation, projection, self.tail, record = state
+        self.current = projection == migrations.PROJECTION
         if record is None:
             return None
         if self._record != (record, projection):
             session = unpack_session(record)
-            if projection != migrations.PROJECTION:
+            if not self.current:
                 # No reader has this version, so the next sync reads the transcript again.
                 session = replace(session, checkpoint=replace(session.checkpoint, parser=0))
             self._record, self._session = (record, projection), session
@@ -176,7 +183,7 @@ class Shard:
 
     def keep(self, session: Session, record: bytes, blocks: Blocks) -> None:
         """Remembers what a transaction that was just committed has written."""
-        self._record, self._session = (record, migrations.PROJECTION), session
+        self._record, self._session, self.current = (record, migrations.PROJECTION), session, True
         self._blocks = (session.generation, blocks)
 
     def facts(self, generation: int) -> Facts:
@@ -188,6 +195,13 @@ class Shard:
                 roles[row] = role
             self._facts = (generation, Facts(bytes(roles), sum(bool(flags & FED) for _, _, flags in rows)))
         return self._facts[1]
+
+    def unfed(self, generation: int) -> tuple[int, ...]:
+        """The rows with a text that is not in the full-text index, in order; remembered while the session stays."""
+        if self._unfed is None or self._unfed[0] != generation:
+            rows: list[Any] = self.database.connection.execute(_UNFED).fetchall()
+            self._unfed = (generation, tuple([row for (row,) in rows]))
+        return self._unfed[1]
 
     def close(self) -> None:
         """Gives the file back."""

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from typing import Any
 
-    from aforesaid.inquiry import Filter, Outline
+    from aforesaid.inquiry import Alternatives, Filter, Outline, Standing
     from aforesaid.model import Session, Span, TermRow, Weight
     from aforesaid.storage.sqlite.shard import Shard
 
@@ -160,8 +160,13 @@ class ShardSnapshot:
         with self._reading():
             return browse.words(self._shard)
 
-    def outlines(self, spans: Sequence[Span], wanted: Filter) -> tuple[Outline, ...]:
+    def outlines(self, spans: Sequence[Span], wanted: Filter, rows: Sequence[int] | None = None) -> tuple[Outline, ...]:
         """The rows within the spans that have a text and pass the filter, in row order."""
+        if rows is not None:
+            from aforesaid.storage.sqlite import browse  # late: automatic retrieval has no use for it
+
+            with self._reading():
+                return browse.outlines(self._shard, spans, wanted, rows)
         asked = (self._session.generation, tuple(spans), wanted)
         if self._shard.listed is not None and self._shard.listed[0] == asked:
             return self._shard.listed[1]
@@ -171,6 +176,22 @@ class ShardSnapshot:
             found = browse.outlines(self._shard, spans, wanted)
         self._shard.listed = (asked, found) if len(found) <= browse.KEPT else None
         return found
+
+    def standings(
+        self, spans: Sequence[Span], wanted: Filter, rows: Sequence[int] | None = None
+    ) -> tuple[Standing, ...]:
+        """The same rows in the same order, with what is cheap to read."""
+        from aforesaid.storage.sqlite import browse  # late: automatic retrieval has no use for it
+
+        with self._reading():
+            return browse.standings(self._shard, spans, wanted, rows)
+
+    def propose(self, alternatives: Alternatives, spans: Sequence[Span]) -> tuple[int, ...] | None:
+        """The rows within the spans whose texts may hold one of the alternatives; None: any of them may."""
+        from aforesaid.storage.sqlite import proposals  # late: automatic retrieval has no use for it
+
+        with self._reading():
+            return proposals.propose(self._shard, alternatives, spans, generation=self._session.generation)
 
     def texts(self, rows: Sequence[int]) -> tuple[str, ...]:
         """The texts of these rows."""
