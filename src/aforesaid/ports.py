@@ -12,9 +12,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
     from contextlib import AbstractContextManager
 
+    from aforesaid.embedding import Passage, Profile, Purpose, Similar
     from aforesaid.inquiry import Alternatives, Filter, Outline, Standing
     from aforesaid.model import (
         Checkpoint,
+        Cleared,
         Entry,
         Erased,
         Flaw,
@@ -402,4 +404,70 @@ class StorePort(Protocol):
 
     def close(self) -> None:
         """Gives back all files. The store cannot be used afterwards."""
+        ...
+
+
+class EmbeddingPort(Protocol):
+    """Makes vectors of texts: a local model, or a client of a remote one. Bring your own in any runtime.
+
+    `aforesaid.testing.EmbeddingPortContract` checks an implementation. Whatever a port does wrong (it raises, hangs,
+    answers with too few vectors, or with numbers that are none) costs the vectors of that call and nothing else.
+    """
+
+    @property
+    def profile(self) -> Profile:
+        """Which model this is; the same throughout, and exactly what the configuration names."""
+        ...
+
+    def embed(self, texts: Cleared[str], purpose: Purpose) -> Sequence[Sequence[float]]:
+        """One vector of `profile.dimensions` finite numbers a text, in the order of the texts, none of them all zero.
+
+        The same text gives the same vector, whatever stands beside it. Texts are never empty and may hold anything that
+        a `str` can, lone surrogates included. Rows that have the buffer protocol (float32) are taken without copying.
+
+        Args:
+            texts: what the privacy policy lets the port's provider see (`texts.values`).
+            purpose: whether they are sources, or a request that sources are searched for.
+        """
+        ...
+
+
+class VectorPort(Protocol):
+    """The vectors of one session. All methods raise subclasses of `StoreError`."""
+
+    def held(self, profile: Profile) -> tuple[Passage, ...]:
+        """The passages that have vectors of a profile, by row and start."""
+        ...
+
+    def add(self, profile: Profile, passages: Sequence[Passage], vectors: Sequence[bytes]) -> None:
+        """Adds vectors, parallel to the passages: little-endian float32. They are there at once, or not at all."""
+        ...
+
+    def prune(self, profile: Profile, keep: Sequence[Passage]) -> int:
+        """Leaves of a profile's vectors only those of these passages. Returns how many went; no other profile changes.
+
+        A passage whose entry stands in another row now is kept with the row that is given here.
+        """
+        ...
+
+    def profiles(self) -> tuple[tuple[Profile, int], ...]:
+        """All profiles that have vectors here, with their numbers, by name."""
+        ...
+
+    def discard(self) -> None:
+        """Removes all vectors of the session from the disk."""
+        ...
+
+
+class SimilarityPort(Protocol):
+    """The vector search of one request in one session."""
+
+    def find(self, request: str, spans: Sequence[Span], beside: Sequence[Span]) -> tuple[Similar, ...]:
+        """Rows similar to a request, most similar first, from the floor of the model on; nothing if that fails.
+
+        Args:
+            request: what is asked for.
+            spans: rows that may come back: only they count towards the limit.
+            beside: rows of the branch that may not, but whose neighbours they may raise; with a limit of their own.
+        """
         ...

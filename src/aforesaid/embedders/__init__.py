@@ -1,0 +1,74 @@
+"""Floor 6: models that make vectors, and the one way to call them.
+
+`engine` asks `make` for the port that a configuration names and calls it through `calls`. `feature_hash` is pure and
+needs nothing; `static` and `transformer` load models that ship inside wheels and touch no network; `remote` is a client
+that only a host which brings its address and key can make. Nothing here decides what may leave the machine.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from msgspec import Struct
+
+from aforesaid.embedding import LOCAL_PROVIDER, Profile
+
+if TYPE_CHECKING:
+    from aforesaid.ports import EmbeddingPort
+
+
+class Local(Struct, frozen=True, kw_only=True):
+    """A model that this package can run.
+
+    Attributes:
+        model: its name in `retrieval.embedding.model`.
+        dimensions: of its vectors; None where any number will do.
+        shorter: whether vectors may be cut to fewer dimensions.
+        extra: what to install for it, as in `aforesaid[EXTRA]`; empty for nothing.
+    """
+
+    model: str
+    dimensions: int | None
+    shorter: bool = False
+    extra: str = ""
+
+    def accepts(self, dimensions: int) -> bool:
+        """Whether the model can make vectors of so many numbers."""
+        return (
+            self.dimensions is None or dimensions == self.dimensions or (self.shorter and dimensions < self.dimensions)
+        )
+
+
+FEATURE_HASH: Final = "feature-hash-v1"
+STATIC: Final = "wordllama-l2-supercat"
+TRANSFORMER: Final = "all-minilm-l6-v2-int8"
+MODELS: Final = (
+    Local(model=FEATURE_HASH, dimensions=None),
+    Local(model=TRANSFORMER, dimensions=384, extra="semantic"),
+    Local(model=STATIC, dimensions=256, shorter=True, extra="semantic-fast"),
+)
+BY_NAME: Final = {local.model: local for local in MODELS}
+
+
+def make(profile: Profile) -> EmbeddingPort:
+    """The port of a local model.
+
+    Raises:
+        ImportError: its extra is not installed.
+        KeyError: there is no such model.
+        ValueError: it cannot make vectors of so many dimensions.
+    """
+    local = BY_NAME[profile.model]
+    if profile.provider != LOCAL_PROVIDER or not local.accepts(profile.dimensions):
+        raise ValueError(f"{profile.name} makes no vectors of {profile.dimensions} dimensions")
+    if profile.model == FEATURE_HASH:
+        from aforesaid.embedders.feature_hash import FeatureHash  # late, each: one of them is used
+
+        return FeatureHash(profile.dimensions)
+    if profile.model == STATIC:
+        from aforesaid.embedders.static import StaticModel
+
+        return StaticModel(profile.dimensions)
+    from aforesaid.embedders.transformer import Transformer
+
+    return Transformer()
