@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from aforesaid.config import Config
     from aforesaid.engine import Caller, Engine
     from aforesaid.errors import AforesaidError, OperationError, StoreError, UsageError
+    from aforesaid.extractive.values import HistoryView, ViewDiagnostics
     from aforesaid.inquiry import Expansion, Found, Passage, Reach, RecallPage
     from aforesaid.lost import LostItem, LostPart, LostReport, Survival
     from aforesaid.model import (
@@ -63,6 +64,7 @@ __all__ = [
     "ForgetReport",
     "Found",
     "Header",
+    "HistoryView",
     "IndexReport",
     "KeptManifest",
     "Leftover",
@@ -92,6 +94,7 @@ __all__ = [
     "UsageError",
     "Verdict",
     "Verification",
+    "ViewDiagnostics",
     "Window",
     "__version__",
 ]
@@ -100,6 +103,7 @@ _HOMES = (
     {"Config": "config", "Engine": "engine", "Caller": "engine"}
     | dict.fromkeys(("AforesaidError", "OperationError", "StoreError", "UsageError"), "errors")
     | dict.fromkeys(("Expansion", "Found", "Passage", "Reach", "RecallPage"), "inquiry")
+    | dict.fromkeys(("HistoryView", "ViewDiagnostics"), "extractive.values")
     | dict.fromkeys(("LostItem", "LostPart", "LostReport", "Survival"), "lost")
 )
 _HOMES |= dict.fromkeys(

@@ -103,6 +103,33 @@ def test_plan(desk: Desk) -> None:
             assert by_service["status"] == "planned"
 
 
+VIEWS: tuple[dict[str, Any], ...] = (
+    {},
+    {"query": "which PG_PORT did we choose?"},
+    {"query": "perché 数据库", "leaf": "e0000003"},
+    {"query": "PG_PORT", "explain": True},
+    {"query": "ok, go on"},
+)
+
+
+def test_view(desk: Desk) -> None:
+    found = 0
+    with Service(desk.environment, desk.folder) as service, Engine.open(desk.store) as engine:
+        for given in VIEWS:
+            asked = {"session": "one.jsonl", **given}
+            made = engine.view(session=desk.folder / "one.jsonl", query=given.get("query"), leaf=given.get("leaf"))
+            by_engine = json.loads(wire.encode(wire.view(made, explain="explain" in given)))
+            explain = ["--explain"] if asked.pop("explain", False) else []
+            by_command = desk.json("view", "view", *flags(asked), *explain)
+            by_service = service.call("view", **{"session": "one.jsonl", **given})
+            assert plain(by_engine) == plain(by_command) == plain(by_service)
+            assert list(by_service["view"]) == list(by_command["view"])
+            found += len(by_service["view"].get("evidence", ()))
+        everything = service.call("view", session="one.jsonl", query="PG_PORT", contextEntries=["e0000000", "e0000001"])
+        assert "e0000001" not in str(everything["view"])
+    assert found > 4
+
+
 @pytest.mark.parametrize(
     ("method", "params", "command", "in_python"),
     [

@@ -24,9 +24,12 @@ from tests.values import (
     make_session,
     make_sync,
 )
+from tests.views import quoted
 from tests.words import any_text
 
 from aforesaid.config import Config, user_file
+from aforesaid.extractive.sheet import Range, Sheet
+from aforesaid.extractive.values import Candidate, HistoryView, ViewDiagnostics
 from aforesaid.hosts import wire
 from aforesaid.inquiry import Expansion, Reach
 from aforesaid.model import Coverage, Header, Matched, Query, RetrievalStatus, Window
@@ -38,6 +41,7 @@ SCHEMAS = (
     *("retrieval", "plan", "recall", "expand", "index", "rebuild", "sessions", "status", "config", "config-path"),
     "installation",
     "lost",
+    "view",
     "error",
 )
 
@@ -290,3 +294,28 @@ def test_an_expansion_has_the_members_of_the_contract_in_its_order() -> None:
         "verified",
     ]
     assert (passage["text"], passage["lines"]) == ("a\nb", 2)
+
+
+def test_a_view_has_the_members_of_the_contract_in_its_order() -> None:
+    sheet = Sheet(SESSION_ID, 3, ((Range("e1", "e9", 5),),), "deterministic", 4096)
+    sheet.add([quoted(1, "two", "parts \ud800"), quoted(2, "привет", role="assistant")])
+    text = sheet.write(int)
+    candidate = Candidate(
+        place=1, own=(quoted(1, "two"),), addends=(40.0, 60.0, 1.5, 0.0, 0.0, -2.25), relevant=True, key=b"",
+        fate="selected",
+    )  # fmt: skip
+    made = HistoryView(
+        text=text, bytes=len(text.encode("utf-8", "backslashreplace")), candidates=(candidate,),
+        diagnostics=ViewDiagnostics(total=3, selected=1, omitted=2),
+    )  # fmt: skip
+    encoded = wire.encode(wire.view(made))
+    document = check("view", encoded)
+    assert list(document) == ["schema", "view", "bytes", "diagnostics"]
+    assert text.encode("utf-8", "backslashreplace") in encoded, "the same bytes"
+    assert [source["quotes"] for source in document["view"]["evidence"]] == [["two", "parts \ud800"], ["привет"]]
+    assert "bundles" not in document["diagnostics"]
+    (bundle,) = check("view", wire.encode(wire.view(made, explain=True)))["diagnostics"]["bundles"]
+    assert (bundle["entryIds"], bundle["fate"], bundle["score"]) == (["e0000001"], "selected", 99.25)
+    assert bundle["scoreParts"] == {"relevance": 40.0, "index": 60.0, "recency": 1.5, "redundancy": -2.25}
+    empty = check("view", wire.encode(wire.view(HistoryView())))
+    assert (empty["view"], empty["bytes"]) == ({}, 2)

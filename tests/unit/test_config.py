@@ -312,11 +312,11 @@ def test_ratios_of_set_are_checked_when_all_are_known() -> None:
 
 def test_a_setting_without_effect_is_never_silent(own: Path) -> None:
     write(own, {"retrieval": {"semantic": True, "embedding": {"dimensions": 256}}})
-    config = Config.load(settings=["retrieval.embedding.mode=remote", "memory.enabled=false"])
+    config = Config.load(settings=["retrieval.embedding.mode=remote", "project.enabled=false"])
     assert config.warnings == (
         "not-in-this-version retrieval.semantic",
         "not-in-this-version retrieval.embedding.mode",
-        "not-in-this-version memory.enabled",
+        "not-in-this-version project.enabled",
     )
     assert "retrieval.embedding.mode" in config.not_in_this_version
     assert "retrieval.query" not in config.not_in_this_version

@@ -24,6 +24,7 @@ COMMANDS = {
     "plan": "show the messages of one model call: which go out, and which evidence with them",
     "recall": "search a history on purpose, page by page",
     "expand": "show the original text of entries that were found",
+    "view": "show a verbatim view of the lost exchanges that matter for a request",
     "lost": "show the exact items that each compaction took from the model's view",
     "sessions": "list the sessions in the store, newest first",
     "status": "show where the store is and how it fares",

@@ -6,6 +6,7 @@ import os
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from aforesaid.config import PRIVACY_UNREADABLE
@@ -20,6 +21,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from aforesaid.contexts import Contexts
+    from aforesaid.engine.viewing import Salience, Viewer
+    from aforesaid.extractive.survey import Asked
+    from aforesaid.extractive.values import HistoryView
     from aforesaid.model import (
         Retrieval,
         Session,
@@ -38,7 +42,55 @@ if TYPE_CHECKING:
 
 
 class Planning(Retrieving):
-    """Planned model calls."""
+    """Planned model calls, and views of the history."""
+
+    _known_viewer: Viewer | None = None
+
+    def view(
+        self,
+        *,
+        session: Path,
+        leaf: str | None = None,
+        query: str | None = None,
+        context_entries: Sequence[str] | None = None,
+        provider: str | None = None,
+    ) -> HistoryView:
+        """A verbatim, chronological view of the exchanges that matter for a request and that the model lost.
+
+        It is computed whatever `memory.extractive.enabled` says, and no classifier is asked.
+
+        Args:
+            session: a transcript, or the id of a session in the store. It is brought up to date first.
+            leaf: id of the entry whose branch counts; None takes the session's last entry.
+            query: the request; None takes the latest real user message of the branch.
+            context_entries: ids of the entries that the model sees; None derives them as the host does.
+            provider: whose model gets the view, for the privacy policy; None counts as a remote one.
+
+        Raises:
+            UsageError: an argument is wrong. Failures of the operation are told in the result, never raised.
+        """
+        from aforesaid.extractive.survey import Asked  # late: nothing else needs a view
+
+        asked = Asked(leaf=leaf, request=query, context_entries=context_entries)
+        return self._viewer.answer(os.fspath(session), asked, provider=provider)
+
+    @property
+    def views_wanted(self) -> bool:
+        """Whether planned calls carry a view."""
+        return self.config.boolean("memory.enabled") and self.config.boolean("memory.extractive.enabled")
+
+    @property
+    def last_view(self) -> HistoryView | None:
+        """The view that was made for the latest plan; None if none was wanted."""
+        return self._known_viewer.last if self._known_viewer is not None and self.views_wanted else None
+
+    @property
+    def _viewer(self) -> Viewer:
+        if self._known_viewer is None:
+            from aforesaid.engine.viewing import Viewer  # late: see `view`
+
+            self._known_viewer = Viewer(self)
+        return self._known_viewer
 
     def plan(
         self,
@@ -55,6 +107,7 @@ class Planning(Retrieving):
         supplements: Sequence[Supplement] = (),
         judge: JudgeSupplement | None = None,
         keep: bool = True,
+        salience: Salience | None = None,
     ) -> Plan:
         """Plans one model call: which of the host's messages go out, and which evidence with them.
 
@@ -76,6 +129,7 @@ class Planning(Retrieving):
             judge: says of each supplement whether it may go to the provider; None: the privacy policy says it.
             keep: whether the manifest is kept in the store at once; a host that is waited for keeps it later, with
                 `keep_manifest`.
+            salience: what a host's classifier said of bundles, for the view; None: it was not asked.
 
         Raises:
             UsageError: an argument is wrong. Whatever else fails, the host's own messages come back with the reason.
@@ -110,17 +164,17 @@ class Planning(Retrieving):
 
         provider = model.partition("/")[0] if model else None
 
-        def search(dropped: tuple[str, ...]) -> Retrieval:
-            if track is not None:
-                context = track.spans(dropped)
-                return self._retrieve(found, reasons, leaf=leaf, query=query, context=context, provider=provider)
-            return self._retrieve(
-                found, reasons, leaf=leaf, query=query, context_entries=context_entries, provider=provider,
-                dropped=dropped,
-            )  # fmt: skip
-
+        asking = _Asking(
+            engine=self, session=found, reasons=reasons, leaf=leaf, query=query, context_entries=context_entries,
+            track=track, provider=provider,
+        )  # fmt: skip
+        view = None
+        if self.views_wanted:
+            view = self._viewer.for_plan(found, reasons, asking.look, provider=provider, salience=salience)
         judge = judge or self._judge_supplements(found, provider)
-        made = planning.plan_context(native, call, retrieve=search, supplements=supplements, judge=judge)
+        made = planning.plan_context(
+            native, call, retrieve=asking.retrieve, supplements=supplements, judge=judge, view=view
+        )
         if keep:
             try:
                 self._keep_manifest(made, found.key)
@@ -194,3 +248,36 @@ class Planning(Retrieving):
             with suppress(ValueError):  # of another version
                 kept.append(KeptManifest(at=at, manifest=unpack_manifest(record)))
         return tuple(kept)
+
+
+class _Asking(Struct, frozen=True, kw_only=True):
+    """What a plan asks of its session, once it is known which entries it drops; members as in `Planning.plan`."""
+
+    engine: Retrieving
+    session: Session
+    reasons: tuple[str, ...]
+    leaf: str | None
+    query: str | None
+    context_entries: Sequence[str] | None
+    track: Track | None
+    provider: str | None
+
+    def retrieve(self, dropped: tuple[str, ...]) -> Retrieval:
+        """Evidence."""
+        if self.track is not None:
+            return self.engine._retrieve(
+                self.session, self.reasons, leaf=self.leaf, query=self.query, context=self.track.spans(dropped),
+                provider=self.provider,
+            )  # fmt: skip
+        return self.engine._retrieve(
+            self.session, self.reasons, leaf=self.leaf, query=self.query, context_entries=self.context_entries,
+            provider=self.provider, dropped=dropped,
+        )  # fmt: skip
+
+    def look(self, dropped: tuple[str, ...]) -> Asked:
+        """What a view is made for."""
+        from aforesaid.extractive.survey import Asked  # late: only where views are wanted
+
+        if self.track is not None:
+            return Asked(leaf=self.leaf, request=self.query, context=self.track.spans(dropped))
+        return Asked(leaf=self.leaf, request=self.query, context_entries=self.context_entries, dropped=dropped)

@@ -146,6 +146,17 @@ class Lost(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     provider: str | None = None
 
 
+class View(Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown_fields=True):
+    """Parameters of `view`."""
+
+    session: str
+    leaf: str | None = None
+    query: str | None = None
+    context_entries: tuple[str, ...] | None = None
+    explain: bool = False
+    provider: str | None = None
+
+
 class Nothing(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Parameters of methods that take none."""
 
@@ -195,6 +206,7 @@ class Commands:
             "retrieve": self._retrieve,
             "plan": self._plan,
             "lost": self._lost,
+            "view": self._view,
             "recall": self._recall,
             "expand": self._expand,
             "index": self._index,
@@ -282,6 +294,18 @@ class Commands:
             session=check_path(asked.session), leaf=asked.leaf, compaction=asked.compaction, provider=asked.provider
         )
         return wire.lost(report)
+
+    def _view(self, params: Params, call: Call) -> object:
+        del call
+        asked = read_params(params, View)
+        made = self.engine.view(
+            session=check_path(asked.session),
+            leaf=asked.leaf,
+            query=asked.query,
+            context_entries=asked.context_entries,
+            provider=asked.provider,
+        )
+        return wire.view(made, explain=asked.explain)
 
     def _index(self, params: Params, call: Call) -> object:
         asked = read_params(params, Index)

@@ -7,7 +7,7 @@ nothing decides what may be shown.
 
 from __future__ import annotations
 
-from json import dumps
+from json import dumps, loads
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from aforesaid.config import Config, Setting
+    from aforesaid.extractive.values import HistoryView
     from aforesaid.hosts.pi.installation import Change
     from aforesaid.inquiry import Expansion, Found, RecallPage
     from aforesaid.lost import LostReport
@@ -262,6 +263,50 @@ def lost(report: LostReport) -> Document:
             for part in report.compactions
         ],
     }
+
+
+def view(made: HistoryView, *, explain: bool = False) -> Document:
+    """`aforesaid.view/1`; with `explain` the diagnostics list what became of each bundle of the pool."""
+    return {
+        "schema": "aforesaid.view/1",
+        "view": loads(made.text),
+        "bytes": made.bytes,
+        "diagnostics": view_diagnostics(made, explain=explain),
+    }
+
+
+def view_diagnostics(made: HistoryView, *, explain: bool = False) -> Document:
+    """Counts, timing and codes of a view."""
+    counts = made.diagnostics
+    document: Document = {
+        "status": counts.status,
+        "reason": counts.reason,
+        "selection": counts.selection,
+        "totalBundles": counts.total,
+        "selectedBundles": counts.selected,
+        "omittedBundles": counts.omitted,
+        "candidateCount": counts.pool,
+        "relevantCount": counts.relevant,
+        "inContextCount": counts.in_context,
+        "privacyExcludedCount": counts.private,
+        "tooLargeCount": counts.too_large,
+        "noRoomCount": counts.no_room,
+        "carriedCount": counts.carried,
+        "durationMs": round(counts.duration_ms, 3),
+        "coverage": {"complete": counts.coverage.complete, "reasons": list(counts.coverage.reasons)},
+        "warnings": list(counts.warnings),
+    }
+    if explain:
+        document["bundles"] = [
+            {
+                "entryIds": [source.entry.id for source in one.own],
+                "fate": one.fate,
+                "score": one.score,
+                "scoreParts": {part.name: part.value for part in one.score_parts},
+            }
+            for one in made.candidates
+        ]
+    return document
 
 
 def index(report: IndexReport, *, schema: str = "aforesaid.index/1") -> Document:

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from aforesaid.planning.budget import Native
     from aforesaid.planning.values import (
         Judge,
+        MakeView,
         Manifest,
         Message,
         Placement,
@@ -51,6 +52,7 @@ def plan_context(
     retrieve: Retrieve | None = None,
     supplements: Sequence[Supplement] = (),
     judge: Judge | None = None,
+    view: MakeView | None = None,
 ) -> Plan:
     """Plans one model call.
 
@@ -60,6 +62,7 @@ def plan_context(
         retrieve: finds evidence for the request once it is known what the plan leaves out; called at most once.
         supplements: what else may be added (views, project passages), best first within each kind.
         judge: says of each supplement whether it may go to the provider; None lets all of them.
+        view: makes a view of the history once it is known which evidence goes out; called at most once.
 
     Returns:
         The plan. Failures are told in it, never raised.
@@ -69,7 +72,7 @@ def plan_context(
     """
     planner = _Planner(native, call)
     try:
-        return planner.make(retrieve, supplements, judge)
+        return planner.make(retrieve, supplements, judge, view)
     except UsageError:
         raise
     except AforesaidError as error:
@@ -96,7 +99,13 @@ class _Planner:
         self._retrieval: Retrieval | None = None
         self._supplements: tuple[Supplement, ...] = ()
 
-    def make(self, retrieve: Retrieve | None, supplements: Sequence[Supplement], judge: Judge | None) -> Plan:
+    def make(
+        self,
+        retrieve: Retrieve | None,
+        supplements: Sequence[Supplement],
+        judge: Judge | None,
+        view: MakeView | None = None,
+    ) -> Plan:
         """The plan, with the steps in their order."""
         request = find_request(self._messages)
         if request is None:
@@ -115,6 +124,8 @@ class _Planner:
         withheld = self._judge(supplements, judge)
         if observer:
             return self._observe(withheld)
+        if view is not None:
+            withheld = self._add_view(first, withheld, judge, view)
         refused, kept, reasons, spent = self._second_pass(first, withheld)
         chosen = [found for found, reason in zip(self._supplements, refused, strict=True) if not reason]
         keep = self._spread(kept)
@@ -202,6 +213,27 @@ class _Planner:
             reasons.append("" if verdict.allowed else verdict.reason or PRIVACY)
         self._supplements = tuple(judged)
         return tuple(reasons)
+
+    def _add_view(
+        self, first: Native, withheld: tuple[str, ...], judge: Judge | None, view: MakeView
+    ) -> tuple[str, ...]:
+        """Asks for a view of what the evidence leaves over, and puts it beside the supplements, classified.
+
+        Returns:
+            For each supplement why it is withheld, the view's last.
+        """
+        judged = self._supplements
+        evidence = [one for one, reason in zip(judged, withheld, strict=True) if one.kind == "retrieval" and not reason]
+        fitted, spent = fit_supplements(evidence, first.tokens, first.room, self._options)
+        carried = frozenset(
+            one.entry_id for one, reason in zip(evidence, fitted, strict=True) if one.entry_id and not reason
+        )
+        made = view(self._left_out(first), carried, max(0, first.room - spent))
+        if made is None:
+            return withheld
+        reasons = self._judge((made,), judge)
+        self._supplements = (*judged, *self._supplements)
+        return (*withheld, *reasons)
 
     def _second_pass(
         self, first: Native, withheld: Sequence[str]

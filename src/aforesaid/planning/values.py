@@ -113,6 +113,9 @@ class Verdict(Struct, frozen=True, kw_only=True):
 
 
 Judge: TypeAlias = "Callable[[Supplement], Verdict]"
+MakeView: TypeAlias = "Callable[[tuple[str, ...], frozenset[str], int], Supplement | None]"
+"""Makes a view of the history. Takes the ids of the entries that the plan left out, those of the evidence that goes
+out, which the view must not repeat, and the tokens that are left."""
 Retrieve: TypeAlias = "Callable[[tuple[str, ...]], Retrieval]"
 """Retrieves for the current request. Takes the ids of the entries that the plan left out of the host's messages: they
 count as not in the context."""

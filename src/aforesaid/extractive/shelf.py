@@ -1,0 +1,133 @@
+"""Floor 5: the exchanges of a session, known without their texts and kept from one request to the next.
+
+`survey` asks for the exchanges of a branch. A shelf reads ids and roles of what was appended since it was asked last,
+so that the cost of a request does not grow with the texts of the session. One shelf serves one session.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from typing import TYPE_CHECKING, Final
+
+from aforesaid.digests import blake2b
+from aforesaid.extractive.sources import SOURCES
+from aforesaid.extractive.values import Exchange
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from aforesaid.inquiry import Outline
+    from aforesaid.model import Branch, Span
+    from aforesaid.ports import BrowsePort, EntryPort, Snapshot
+
+MOST_ANSWERS: Final = 6
+"""Answers of one exchange; what an agent says further on its own is an exchange that follows it."""
+_SAMPLES: Final = 8
+"""Known sources that are compared before a shelf goes on from where it ended."""
+
+
+class Shelf:
+    """The sources of one session in file order."""
+
+    def __init__(self) -> None:
+        self._generation = -1
+        self._entries = 0
+        self._rows: list[int] = []
+        self._ids: list[str] = []
+        self._digests: list[bytes] = []
+        self._opens = bytearray()
+        self._asked: tuple[object, ...] = ()
+        self._answer: tuple[Exchange, ...] = ()
+        self._places: dict[int, int] = {}
+
+    def refresh(self, snapshot: Snapshot) -> None:
+        """Takes in what the session has gained; all of it if what is known turns out to be another session's."""
+        session = snapshot.session
+        if session.generation == self._generation and session.entries == self._entries:
+            return
+        if not self._still_true(snapshot):
+            self._entries = 0
+            self._rows, self._ids, self._digests, self._opens = [], [], [], bytearray()
+        added = snapshot.outlines(((self._entries + 1, session.entries),), SOURCES) if session.entries else ()
+        for outline in added:
+            self._rows.append(outline.row)
+            self._ids.append(outline.id)
+            self._digests.append(outline.digest)
+            self._opens.append(outline.role == "user")
+        self._generation, self._entries = session.generation, session.entries
+        self._asked = ()
+
+    def id_of(self, row: int) -> str:
+        """The id of a source."""
+        return self._ids[bisect_left(self._rows, row)]
+
+    def key_of(self, exchange: Exchange) -> bytes:
+        """16 bytes that name the content of a bundle: ids and texts (normalised) of its entries."""
+        found = blake2b(digest_size=16)
+        for row in (*exchange.before, *exchange.rows):
+            place = bisect_left(self._rows, row)
+            identity = self._ids[place].encode("utf-8", "surrogatepass")
+            found.update(len(identity).to_bytes(4, "big") + identity + self._digests[place])
+        return found.digest()
+
+    def place_of(self, row: int) -> int | None:
+        """The place of the exchange that a row belongs to, among those that were asked for last."""
+        return self._places.get(row)
+
+    def exchanges(self, branch: Branch, without: int | None = None) -> tuple[Exchange, ...]:
+        """The exchanges of a branch of which something is lost, oldest first.
+
+        Args:
+            branch: where, and what of it the model still sees.
+            without: row of the current request, which is never a source for itself.
+        """
+        asked = (branch.spans, branch.eligible, without)
+        if asked != self._asked:
+            self._answer = tuple(self._group(branch, without))
+            self._places = {row: place for place, one in enumerate(self._answer) for row in one.rows}
+            self._asked = asked
+        return self._answer
+
+    def _group(self, branch: Branch, without: int | None) -> Iterator[Exchange]:
+        lost = _mask(branch.eligible, self._entries)
+        if without is not None and without <= self._entries:
+            lost[without] = 0
+        before: tuple[int, ...] = ()
+        own: list[int] = []
+        answers = 0
+        for row, opens in self._along(branch.spans):
+            if opens or answers == MOST_ANSWERS:
+                if own:
+                    yield Exchange(rows=tuple(own), before=before)
+                before, own, answers = tuple(own), [], 0
+            if not opens:
+                answers += 1
+            if lost[row]:
+                own.append(row)
+        if own:
+            yield Exchange(rows=tuple(own), before=before)
+
+    def _along(self, spans: Sequence[Span]) -> Iterator[tuple[int, int]]:
+        """The rows of the sources on a branch, root first, each with whether it opens an exchange."""
+        for first, last in spans:
+            start, end = bisect_left(self._rows, first), bisect_right(self._rows, last)
+            yield from zip(self._rows[start:end], self._opens[start:end], strict=True)
+
+    def _still_true(self, snapshot: EntryPort | BrowsePort) -> bool:
+        """Whether the session still has what is known of it, by a sample that always holds its ends."""
+        count = len(self._rows)
+        if not count:
+            return self._entries == 0
+        places = sorted({count * part // _SAMPLES for part in range(_SAMPLES)} | {count - 1})
+        rows = tuple((self._rows[place], self._rows[place]) for place in places)
+        found: Sequence[Outline] = snapshot.outlines(rows, SOURCES)  # type: ignore[union-attr]
+        known = [(self._rows[place], self._ids[place], self._digests[place]) for place in places]
+        return [(one.row, one.id, one.digest) for one in found] == known
+
+
+def _mask(spans: Sequence[Span], rows: int) -> bytearray:
+    """A byte a row, 1 for the rows of the spans."""
+    mask = bytearray(rows + 1)
+    for first, last in spans:
+        mask[first : last + 1] = b"\x01" * (last + 1 - first)
+    return mask

@@ -1,0 +1,251 @@
+"""Floor 5: which bundles are lost, and which of them matter for a request.
+
+`composition` makes a view of what `look` returns, and the classifier is asked about the same bundles. It reads the
+session, never writes, and decides nothing about bytes.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from msgspec import Struct
+
+from aforesaid import contextual, lineage
+from aforesaid.branches import cover, find_branch
+from aforesaid.errors import TextSearchFailed
+from aforesaid.extractive.ranges import Node, choose_pool
+from aforesaid.extractive.sources import said_parts
+from aforesaid.extractive.values import Candidate, Quoted
+from aforesaid.extractive.vectors import Comparison, read_bag
+from aforesaid.privacy.egress import is_due, redact_entry
+from aforesaid.query import read_query
+from aforesaid.text import digest
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from aforesaid.extractive.gate import BundleGate
+    from aforesaid.extractive.shelf import Shelf
+    from aforesaid.extractive.values import Exchange, ViewOptions
+    from aforesaid.extractive.vectors import Bag, Bags
+    from aforesaid.model import Branch, Coverage, Query, Span, StoredEntry
+    from aforesaid.ports import Snapshot
+
+# What the addends of a score are worth at most; `docs/view.md` gives the formulas and what they were chosen on.
+RELEVANCE: Final = 40.0
+INDEX: Final = 60.0
+RECENCY: Final = 4.0
+ROLES: Final = 2.0
+SALIENCE: Final = 3.0
+REDUNDANCY: Final = 15.0
+
+SHARES: Final = (1.0, 0.7, 0.3)
+"""What the entries of an exchange add to what the index says of it, the best one first; the others add nothing."""
+COVERED: Final = 0.2
+"""Which part of a request an exchange has to hold at the least, each word by how rare it is."""
+
+
+class Asked(Struct, frozen=True, kw_only=True):
+    """What a view is made for.
+
+    Attributes:
+        leaf: id of the branch's leaf; None takes the session's last entry.
+        request: the request's text; None takes the latest real user message of the branch.
+        context_entries: ids of the entries that the model sees, from a host that knows; None derives them.
+        context: the same as rows, where they are known already.
+        dropped: ids of entries that a plan leaves out of what the model sees.
+    """
+
+    leaf: str | None = None
+    request: str | None = None
+    context_entries: Sequence[str] | None = None
+    context: Sequence[Span] | None = None
+    dropped: Sequence[str] = ()
+
+
+class Survey(Struct, frozen=True, kw_only=True):
+    """What was found.
+
+    Attributes:
+        branch: where.
+        exchanges: all that are lost, oldest first.
+        candidates: the pool, oldest first, without salience and redundancy.
+        bags: of the candidates, by place.
+        query: what the request asks for.
+        visible: digests of texts that the model sees, among those of the pool.
+        coverage: what was looked at.
+        warnings: stable codes.
+    """
+
+    branch: Branch
+    exchanges: tuple[Exchange, ...]
+    candidates: tuple[Candidate, ...]
+    bags: Mapping[int, Bag]
+    query: Query
+    visible: frozenset[bytes]
+    coverage: Coverage
+    warnings: tuple[str, ...] = ()
+
+
+def look(
+    snapshot: Snapshot, shelf: Shelf, bags: Bags, asked: Asked, *, options: ViewOptions, gate: BundleGate | None = None
+) -> Survey:
+    """Looks for the bundles of a branch that matter for a request.
+
+    Args:
+        snapshot: the session.
+        shelf: what is known of it.
+        bags: what is known of texts.
+        asked: for what.
+        options: limits.
+        gate: the privacy policy; None: there is none.
+
+    Raises:
+        LeafUnknown, EntryUnknown: the session has no entry with a given id.
+        PrivacyFailed: the policy could not be applied.
+    """
+    shelf.refresh(snapshot)
+    branch = _find_branch(snapshot, asked)
+    request, own = asked.request, None
+    if request is None:
+        latest = snapshot.latest_request(branch.spans)
+        request, own = ("", None) if latest is None else (latest.text, latest.row)
+    query = read_query(request)
+    exchanges = shelf.exchanges(branch, own)
+    blank = Survey(
+        branch=branch, exchanges=exchanges, candidates=(), bags={}, query=query, visible=frozenset(),
+        coverage=cover(snapshot.session),
+    )  # fmt: skip
+    if query.empty or not exchanges:
+        return blank
+    index, warnings = _weigh(snapshot, shelf, query, request, branch)
+    node = Node(start=0, end=len(exchanges))
+    if options.within is not None:
+        first, end = options.within
+        node = Node(start=max(0, first), end=min(end, len(exchanges)))
+    pool = choose_pool(node, index, options.max_candidates)
+    read = Reader(snapshot, options)
+    entries = {place: read.entries(exchanges[place].rows) for place in pool}
+    every = [entry for some in entries.values() for entry in some]
+    if gate is not None:
+        gate.prepare(every)
+    visible = snapshot.digests(tuple({entry.digest for entry in every}), branch.context) | {digest(request)}
+    sources = {place: tuple(map(read.source, some)) for place, some in entries.items()}
+    candidates, compared = _score(shelf, exchanges, _Pool(sources=sources, index=index, visible=visible), query, bags)
+    return Survey(
+        branch=branch, exchanges=exchanges, candidates=candidates, bags=compared, query=query, visible=visible,
+        coverage=blank.coverage, warnings=warnings,
+    )  # fmt: skip
+
+
+class _Pool(Struct, frozen=True, kw_only=True):
+    """The exchanges that are compared: their sources by place, what the index says of any, and texts that are seen."""
+
+    sources: Mapping[int, tuple[Quoted, ...]]
+    index: Mapping[int, float]
+    visible: frozenset[bytes]
+
+
+class Reader:
+    """Reads sources, each once."""
+
+    def __init__(self, snapshot: Snapshot, options: ViewOptions) -> None:
+        """Takes the session, and what is done to what is quoted."""
+        self._snapshot = snapshot
+        self._due = is_due(snapshot.session, options.redacting)
+        self._shorten = options.shorten
+        self._known: dict[int, StoredEntry] = {}
+        self._quoted: dict[int, Quoted] = {}
+
+    def entries(self, rows: Sequence[int]) -> tuple[StoredEntry, ...]:
+        """The entries of some rows, in their order."""
+        missing = [row for row in rows if row not in self._known]
+        if missing:
+            self._known.update((entry.row, entry) for entry in self._snapshot.entries(missing))
+        return tuple(self._known[row] for row in rows if row in self._known)
+
+    def sources(self, rows: Sequence[int]) -> tuple[Quoted, ...]:
+        """Those of some rows that say something."""
+        return tuple(source for entry in self.entries(rows) if (source := self.source(entry)).parts)
+
+    def source(self, entry: StoredEntry) -> Quoted:
+        """An entry with its parts as they may be quoted."""
+        found = self._quoted.get(entry.row)
+        if found is None:
+            parts = said_parts(redact_entry(entry) if self._due else entry)
+            if self._shorten is not None:
+                parts = tuple(map(self._shorten, parts))
+            found = Quoted(entry=entry, parts=parts)
+            self._quoted[entry.row] = found
+        return found
+
+
+def _find_branch(snapshot: Snapshot, asked: Asked) -> Branch:
+    """The branch, without what a plan drops in what the model sees of it."""
+    branch = find_branch(snapshot, asked.leaf, asked.context_entries, asked.context)
+    if not asked.dropped:
+        return branch
+    gone = [row for row in snapshot.rows(asked.dropped) if row is not None]
+    return lineage.divide(branch.leaf, branch.spans, lineage.without(branch.context, gone))
+
+
+def _weigh(
+    snapshot: Snapshot, shelf: Shelf, query: Query, request: str, branch: Branch
+) -> tuple[dict[int, float], tuple[str, ...]]:
+    """What the index says of each exchange that holds something of the request."""
+    roots = contextual.roots_of(query.terms)
+    plain = tuple(term for term in query.terms if term not in roots)
+    try:
+        weights = snapshot.weigh_terms(
+            plain, (*roots.values(), *contextual.asides(request, query.terms)), branch.eligible
+        )
+    except TextSearchFailed:
+        return {}, (TextSearchFailed.code,)
+    found: dict[int, list[float]] = {}
+    for weight in weights:
+        place = shelf.place_of(weight.row)
+        if place is not None:
+            found.setdefault(place, []).append(weight.score)
+    return {
+        place: sum(share * score for share, score in zip(SHARES, sorted(scores, reverse=True), strict=False))
+        for place, scores in found.items()
+    }, ()
+
+
+def _score(
+    shelf: Shelf, exchanges: Sequence[Exchange], pool: _Pool, query: Query, bags: Bags
+) -> tuple[tuple[Candidate, ...], dict[int, Bag]]:
+    """The pool with its scores, and the bags of its texts."""
+    compared = {
+        place: bags.get(
+            tuple([source.entry.digest for source in some]), [part for source in some for part in source.parts]
+        )
+        for place, some in pool.sources.items()
+    }
+    comparison = Comparison(read_bag(query.terms), tuple(compared.values()))
+    cosines = {place: comparison.cosine(bag) for place, bag in compared.items()}
+    closest = max(cosines.values(), default=0.0) or 1.0
+    heaviest = max(pool.index.values(), default=0.0) or 1.0
+    candidates: list[Candidate] = []
+    for place, some in pool.sources.items():
+        own = tuple(source for source in some if source.parts and source.entry.digest not in pool.visible)
+        relevant = cosines[place] > 0 and comparison.covered(compared[place]) >= COVERED
+        addends = (
+            RELEVANCE * cosines[place] / closest,
+            INDEX * pool.index.get(place, 0.0) / heaviest,
+            RECENCY * place / max(1, len(exchanges) - 1),
+            ROLES if len({source.entry.role for source in own}) > 1 else 0.0,
+            0.0,
+            0.0,
+        )
+        candidates.append(
+            Candidate(
+                place=place,
+                own=own,
+                addends=tuple(round(addend, 4) for addend in addends),
+                relevant=relevant,
+                key=shelf.key_of(exchanges[place]),
+                fate="irrelevant" if not relevant else "no-room" if own else "in-context",
+            )
+        )
+    return tuple(candidates), compared
