@@ -12,6 +12,7 @@
     │   ├── RefInvalid                  ref-invalid
     │   ├── StaleCursor                 stale-cursor
     │   ├── ScopeNotAllowed             scope-not-allowed
+    │   ├── ToolsDisabled               tools-disabled
     │   ├── ConfigUnreadable            config-unreadable
     │   ├── ConfigInvalid               config-invalid
     │   └── BadArgument                 bad-argument
@@ -130,6 +131,12 @@ class ScopeNotAllowed(UsageError):
     """The configuration does not allow this scope to this caller."""
 
     code = "scope-not-allowed"
+
+
+class ToolsDisabled(UsageError):
+    """A model called a history tool that its user has switched off."""
+
+    code = "tools-disabled"
 
 
 class ConfigUnreadable(UsageError):

@@ -18,8 +18,9 @@ from aforesaid.config import Config
 from aforesaid.errors import AforesaidError, PrivacyWithheld
 from aforesaid.hosts import wire
 from aforesaid.hosts.jsonrpc import Call
+from aforesaid.hosts.places import Place
 from aforesaid.hosts.sessions import Sessions
-from aforesaid.hosts.tools import HistoryTools, Place, refusal
+from aforesaid.hosts.tools import HistoryTools, refusal
 from aforesaid.privacy.payload import Outgoing
 
 if TYPE_CHECKING:
@@ -157,8 +158,18 @@ def service(engine: Engine, world: World, file: Path) -> object:
     answer = ask(methods, "session/context", **call)
     assert {message["entryId"] for message in answer["messages"]} == world.permitted
     report = ask(methods, "session/report", session=session)
+    tool: dict[str, Any] = {"session": session, "name": "history_recall", "provider": world.provider}
+    page = ask(methods, "session/tool", **tool, arguments={"query": TOPIC, "limit": 12})
+    found = [hit["entryId"] for hit in json.loads(page["text"])["hits"]]
+    assert found or not world.permitted
+    assert set(found) & set(world.levels) <= world.permitted
+    tool["name"] = "history_expand"
+    pages = [
+        page,
+        *(ask(methods, "session/tool", **tool, arguments={"entry": [id_]}) for id_ in list(world.levels)[:4]),
+    ]
     topics = ("manifest", "excluded all", "privacy")
-    return answer, report, [ask(methods, "session/show", session=session, topic=topic) for topic in topics]
+    return answer, report, pages, [ask(methods, "session/show", session=session, topic=topic) for topic in topics]
 
 
 def final_messages(engine: Engine, world: World, file: Path) -> object:

@@ -443,9 +443,13 @@ def test_a_cursor_is_stale_once_another_branch_is_active(engine: Engine, file: P
         engine.recall("", session=file, limit=1, cursor=page.next)
 
 
-@pytest.mark.parametrize(
-    "changed", [{"mode": "phrase"}, {"scope": "current-session"}, {"leaf": "h"}, {"roles": ["user"]}]
-)
+def test_a_cursor_leads_on_along_its_own_branch_only(engine: Engine, file: Path) -> None:
+    page = engine.recall("t", session=file, limit=1)
+    with pytest.raises(StaleCursor):
+        engine.recall("t", session=file, limit=1, cursor=page.next, leaf="h")
+
+
+@pytest.mark.parametrize("changed", [{"mode": "phrase"}, {"scope": "current-session"}, {"roles": ["user"]}])
 def test_a_cursor_of_another_search_is_refused(engine: Engine, file: Path, changed: dict[str, Any]) -> None:
     page = engine.recall("t", session=file, limit=1)
     assert page.next is not None

@@ -30,13 +30,12 @@ def run(arguments: Namespace, options: Options) -> int:
         raise OperationError("the MCP SDK is not installed", "install it with `pip install 'aforesaid[mcp]'`")
     if arguments.codex_home is not None:
         os.environ["CODEX_HOME"] = arguments.codex_home
-    from aforesaid.engine import Caller  # late: after the arguments are known to be right
-    from aforesaid.hosts.mcp.callers import look_around
+    from aforesaid.hosts.mcp.callers import look_around  # late: after the arguments are known to be right
     from aforesaid.hosts.mcp.server import run as serve
-    from aforesaid.hosts.tools import HistoryTools
+    from aforesaid.hosts.tools import HistoryTools, tool_caller
 
     with options.open_engine() as engine:
-        caller = Caller(name="tool", model=True, trusted=arguments.trust_project, refs_last=86_400)
+        caller = tool_caller(trusted=arguments.trust_project)
         allowed = arguments.trust_project and engine.config.boolean("historyTools.allowProjectScope")
         around = look_around(arguments.session, project=allowed)
         serve(engine, HistoryTools(engine, caller, arguments.provider), around)

@@ -216,6 +216,7 @@ _CONTEXT = (
 )  # fmt: skip
 
 _HISTORY = (
+    _switch("historyTools.enabled", True, "offer the history tools to models"),
     _count("historyTools.maxResults", 6, 1, 12, "hits of one page of explicit search where no limit is given"),
     _count("historyTools.maxOutputTokens", 3000, 256, 6000, "most tokens that a history tool answers"),
     _choice("historyTools.defaultScope", "current-branch", SCOPES, "where history tools search"),

@@ -113,7 +113,7 @@ class Recalling(Retrieving):
         """
         from aforesaid.asking import read_question  # late: only explicit search needs it
         from aforesaid.recall import RecallOptions, recall
-        from aforesaid.transcripts.originals import read_line
+        from aforesaid.transcripts.originals import Originals
 
         self._refuse_private()
         question = read_question(
@@ -127,7 +127,7 @@ class Recalling(Retrieving):
         )
         page = recall(
             self._store, selection, question, leaf=leaf, cursor=cursor, options=options,
-            judge=lambda found: self._judge(found, provider), read_line=read_line,
+            judge=lambda found: self._judge(found, provider), read_line=Originals(self._held).read_line,
         )  # fmt: skip
         paths = self._shortening(selection.own)
         if paths is not None:
@@ -154,7 +154,7 @@ class Recalling(Retrieving):
         from aforesaid.inquiry import Filter  # late: see `recall`
         from aforesaid.lost import find_lost, shorten_lost
         from aforesaid.recall.hits import open_gate
-        from aforesaid.transcripts.originals import read_line
+        from aforesaid.transcripts.originals import Originals
 
         self._refuse_private()
         found, reasons = self._refresh(os.fspath(session))
@@ -163,7 +163,7 @@ class Recalling(Retrieving):
             admits = None
             if judge is not None and not judge.open:
                 outlines = snapshot.outlines(((1, found.entries),), Filter(summaries=True))
-                admits = open_gate(snapshot, outlines, judge, read_line)
+                admits = open_gate(snapshot, outlines, judge, Originals(self._held).read_line)
             report = find_lost(
                 snapshot, leaf=leaf, compaction=compaction, redacting=self.config.boolean("privacy.redactSecrets"),
                 admits=admits,
@@ -271,7 +271,7 @@ class Recalling(Retrieving):
             StaleSource, SourceMissing: the transcript is not what it was when it was indexed.
         """
         from aforesaid.expansion import MOST_LINES, ExpandOptions, expand  # late: see `recall`
-        from aforesaid.transcripts.originals import read_line, verify
+        from aforesaid.transcripts.originals import Originals
 
         self._refuse_private()
         if (ref is None) == (session is None):
@@ -294,14 +294,15 @@ class Recalling(Retrieving):
         )
         where = ref if session is None else self._find(os.fspath(session))
         read: list[Session] = []
+        originals = Originals(self._held)
 
         def judge(found: Session) -> Judge | None:
             read.append(found)
             return self._judge(found, provider)
 
         expansion = expand(
-            self._store, where or "", leaf=leaf, cursor=cursor, verify=verify, options=options, judge=judge,
-            read_line=read_line,
+            self._store, where or "", leaf=leaf, cursor=cursor, verify=originals.verify, options=options, judge=judge,
+            read_line=originals.read_line,
         )  # fmt: skip
         paths = self._shortening(read[0])
         if paths is not None:

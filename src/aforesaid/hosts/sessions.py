@@ -34,7 +34,8 @@ HELD: Final = "memory:"
 MAIN_OPTIONS: Final = (
     *("retrieval.exact", "retrieval.fts", "retrieval.maxResults", "context.mode", "context.maxRetrievedHistoryTokens"),
     *("context.supplementalPlacement", "context.targetFillRatio", "context.softLimitRatio", "context.hardLimitRatio"),
-    *("privacy.enabled", "privacy.redactSecrets", "host.timeoutMs", "host.firstCallTimeoutMs"),
+    *("historyTools.enabled", "privacy.enabled", "privacy.redactSecrets"),
+    *("host.timeoutMs", "host.firstCallTimeoutMs"),
 )
 """What `/context settings` offers; options that do nothing in this version are left out."""
 _WINDOW: Final = 128_000
@@ -123,6 +124,24 @@ class Context(Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown_
     model: Model | None = None
 
 
+class Tool(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Parameters of `session/tool`.
+
+    Attributes:
+        session: the open session that calls.
+        name: of the history tool.
+        arguments: as the model gave them.
+        leaf: id of the entry whose branch counts.
+        provider: of the model that called, for the privacy policy; None counts as a remote one.
+    """
+
+    session: str
+    name: str
+    arguments: dict[str, Any] = {}
+    leaf: str | None = None
+    provider: str | None = None
+
+
 class Show(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Parameters of `session/show`.
 
@@ -140,11 +159,12 @@ class Show(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 class _Opened:
     """An open session: what the host has told of it so far, and what it was answered last."""
 
-    __slots__ = ("context", "file", "handle", "last", "lines")
+    __slots__ = ("context", "file", "handle", "last", "lines", "told")
 
-    def __init__(self, handle: str, file: str | None) -> None:
+    def __init__(self, handle: str, file: str | None, told: Open) -> None:
         self.handle = handle
         self.file = file
+        self.told = told
         self.lines = 0
         self.context: tuple[str, ...] = ()
         self.last: Plan | None = None
@@ -169,6 +189,7 @@ class Sessions:
             "session/open": self._open,
             "session/append": self._append,
             "session/context": self._context,
+            "session/tool": self._tool,
             "session/report": self._report,
             "session/show": self._show,
             "session/close": self._close,
@@ -194,6 +215,7 @@ class Sessions:
                 "timeoutMs": config.integer("host.timeoutMs"),
                 "firstCallTimeoutMs": config.integer("host.firstCallTimeoutMs"),
             },
+            "historyTools": {"enabled": config.boolean("historyTools.enabled")},
             "warnings": list(config.warnings),
         }
 
@@ -204,10 +226,10 @@ class Sessions:
             raise BadArgument(f"there is no host {asked.host}", f"choose one of {', '.join(HOSTS)}")
         if asked.file is None:
             handle = HELD + asked.session_id
-            opened = _Opened(handle, None)
+            opened = _Opened(handle, None, asked)
         else:
             handle = os.path.abspath(check_path(asked.file))
-            opened = _Opened(handle, handle)
+            opened = _Opened(handle, handle, asked)
         self._opened[handle] = opened
         return {"session": handle, "entries": self._sync(opened)}
 
@@ -273,6 +295,20 @@ class Sessions:
         # The host is waiting for the answer, and nobody for the record of it.
         call.afterwards = partial(engine.keep_manifest, made, session=opened.handle)
         return _carry(made)
+
+    def _tool(self, params: Params, call: Call) -> object:
+        del call
+        from aforesaid.hosts.tools import Origin, consult  # late: few requests call a tool
+
+        asked = read_params(params, Tool)
+        opened = self._find(asked.session)
+        told = opened.told
+        origin = Origin(
+            session=opened.handle, session_id=told.session_id, folder=told.cwd, trusted=told.trusted,
+            held=opened.file is None,
+        )  # fmt: skip
+        engine = self._engine_of(opened)
+        return consult(engine, origin, asked.name, asked.arguments, leaf=asked.leaf, provider=asked.provider)
 
     def _report(self, params: Params, call: Call) -> object:
         del call

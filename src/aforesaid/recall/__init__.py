@@ -130,7 +130,7 @@ def recall(
         raise BadArgument(f"a limit of {options.limit} is out of range", f"use 1 to {MOST_HITS}")
     pattern = read_pattern(question.text, question.mode, question.match)
     own = selection.own
-    name = name_question(question, own.key if own is not None else "", leaf)
+    name = name_question(question, own.key if own is not None else "")
     point = follow(cursor, name, options.issuer)
     sessions = name_sessions(selection)
     if point is not None and point.sessions != sessions:

@@ -52,9 +52,12 @@ class Point(Struct, frozen=True, kw_only=True):
         return replace(self, batch=self.batch + 1, after=None)
 
 
-def name_question(question: Question, session: str, leaf: str | None) -> bytes:
-    """A name that only this question in this session has."""
-    return _digest(repr((question, session, leaf)).encode())
+def name_question(question: Question, session: str) -> bytes:
+    """A name that only this question in this session has.
+
+    The leaf is none of it: a host's moves on with every call. Whether the branch is the same, the point tells.
+    """
+    return _digest(repr((question, session)).encode())
 
 
 def name_sessions(selection: Selection) -> bytes:

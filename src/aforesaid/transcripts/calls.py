@@ -8,9 +8,16 @@ from __future__ import annotations
 
 import json
 import re
-from typing import Final
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 OWN_TOOLS: Final = frozenset({"history_recall", "history_expand", "history_status"})
+_READS_RESOURCES: Final = frozenset({"read_mcp_resource", "ReadMcpResourceTool"})
+"""The hosts' tools that read what MCP servers offer under an address; their results name it."""
+OWN_SCHEME: Final = "history://session/"
+"""Begins the addresses of our entries, as MCP resources."""
 _FILE_NAMES: Final = frozenset(
     {"path", "file_path", "filePath", "filename", "fileName", "file", "notebook_path", "target_file"}
 )
@@ -28,6 +35,11 @@ _DATA_URL: Final = "(;base64,)[A-Za-z0-9+/=_-]{64,}"
 def is_own(tool: str) -> bool:
     """Whether a tool is one of ours, also behind the prefix of an MCP server (`mcp__NAME__`)."""
     return tool in OWN_TOOLS or (tool.startswith("mcp__") and tool.rpartition("__")[2] in OWN_TOOLS)
+
+
+def brings_own(tool: str, texts: Iterable[str]) -> bool:
+    """Whether a tool's result is what one of ours brought back, also through a host's reader of resources."""
+    return is_own(tool) or (tool in _READS_RESOURCES and any(OWN_SCHEME in text for text in texts))
 
 
 def render(tool: str, arguments: object) -> str:

@@ -170,10 +170,13 @@ def _result(content: list[Block], tool: Callable[[str], str]) -> Said:
     tools = tuple([tool(id_) for id_ in ids])
     texts: list[str] = []
     request = False
+    others = False
     for block in content:
         if block.type in _RESULTS:
-            if not calls.is_own(tool(block.tool_use_id or "")):
-                texts += map(_without_injected, _texts(blocks(block.content)))
+            printed = _texts(blocks(block.content))
+            if not calls.brings_own(tool(block.tool_use_id or ""), printed):
+                others = True
+                texts += map(_without_injected, printed)
         elif block.type == "text" and (words := _words([block.text or ""])):
             texts += words
             request = request or bool(clean(words))
@@ -182,7 +185,7 @@ def _result(content: list[Block], tool: Callable[[str], str]) -> Said:
         parts=clean(texts),
         tools=tools,
         calls=ids,
-        automatic=request or not all(map(calls.is_own, tools)),
+        automatic=request or others,
         request=request,
     )
 

@@ -171,10 +171,11 @@ def _arguments(item: Item) -> object:
 def _result(item: Item, tool: Callable[[str], str]) -> Said:
     id_ = item.call_id or ""
     name = tool(id_)
-    own = calls.is_own(name)
+    printed = _printed(item.output)
+    own = calls.brings_own(name, printed)
     return Said(
         role="tool_result",
-        parts=() if own else clean(_printed(item.output)),
+        parts=() if own else clean(printed),
         tools=(name,),
         calls=(id_,),
         automatic=not own,

@@ -14,6 +14,8 @@ from aforesaid.transcripts.said import Said, clean, is_framed, says, unframed
 from aforesaid.transcripts.times import canonical
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from aforesaid.model import Source
     from aforesaid.transcripts.pi_rows import Block, Message, Row
 
@@ -75,8 +77,10 @@ def _said(message: Message) -> Said:
             return _assistant(message)
         case "toolResult":
             tool = message.toolName or ""
-            own = calls.is_own(tool)
-            parts = () if own else clean(_texts(message.content))
+            texts = _texts(message.content)
+            # A script that calls tools (`codemode`) prints what they brought back.
+            own = calls.brings_own(tool, texts) or any(map(calls.is_own, _nested(message.nestedCalls)))
+            parts = () if own else clean(texts)
             return Said(
                 role="tool_result", parts=parts, tools=(tool,), calls=(message.toolCallId or "",), automatic=not own
             )
@@ -93,6 +97,15 @@ def _said(message: Message) -> Said:
             return Said(kind="other")
         case _:
             return Said(parts=clean(_texts(message.content)))
+
+
+def _nested(record: object) -> Iterator[str]:
+    """The tools that a tool has called, as Pi records them."""
+    made = record.get("calls") if isinstance(record, dict) else None
+    for call in made if isinstance(made, list) else ():
+        name = call.get("name") if isinstance(call, dict) else None
+        if isinstance(name, str):
+            yield name
 
 
 def _user(message: Message) -> Said:

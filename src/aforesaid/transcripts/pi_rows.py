@@ -35,6 +35,7 @@ class Message(msgspec.Struct, kw_only=True):
     command: str | None = None
     output: str | None = None
     excludeFromContext: Any = None  # noqa: N815
+    nestedCalls: Any = None  # noqa: N815
 
 
 class Row(msgspec.Struct, kw_only=True):

@@ -8,8 +8,8 @@ from tests import pi
 
 from aforesaid import Engine
 from aforesaid.errors import BadArgument, ScopeNotAllowed, SessionNotFound
-from aforesaid.hosts.mcp.callers import Surroundings, find_place, look_around, need
-from aforesaid.hosts.tools import Place
+from aforesaid.hosts.mcp.callers import Surroundings, find_place, look_around
+from aforesaid.hosts.places import Place, need
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -23,7 +23,8 @@ class Desk:
     def __init__(self, engine: Engine) -> None:
         self.engine = engine
         self.ended = 0
-        self.methods = Sessions(engine, self._end).table({})
+        self.sessions = Sessions(engine, self._end)
+        self.methods = self.sessions.table({})
 
     def _end(self) -> None:
         self.ended += 1

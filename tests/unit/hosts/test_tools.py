@@ -8,7 +8,8 @@ from tests import pi
 
 from aforesaid import Caller, Engine
 from aforesaid.errors import PathMissing
-from aforesaid.hosts.tools import HistoryTools, Place, refusal
+from aforesaid.hosts.places import Place
+from aforesaid.hosts.tools import HistoryTools, refusal
 from aforesaid.tokens import estimate
 
 if TYPE_CHECKING:

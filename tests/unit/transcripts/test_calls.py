@@ -102,6 +102,21 @@ def test_our_own_tools_are_known_by_name(tool: str, own: bool) -> None:
     assert calls.is_own(tool) == own
 
 
+def test_our_entries_are_known_in_what_a_reader_of_resources_printed() -> None:
+    ours, other = '{"uri":"history://session/s/entry/e"}', '{"uri":"docs://page"}'
+    for tool in ("read_mcp_resource", "ReadMcpResourceTool"):
+        assert calls.brings_own(tool, ["", ours])
+        assert not calls.brings_own(tool, [other])
+    assert not calls.brings_own("bash", [ours])
+    assert calls.brings_own("history_expand", [])
+
+
+def test_the_address_of_an_entry_is_what_readers_know_it_by() -> None:
+    from aforesaid.hosts.mcp.server import entry_uri
+
+    assert entry_uri("s", "e").startswith(calls.OWN_SCHEME)
+
+
 def test_files_are_the_arguments_that_usually_name_one_in_their_order() -> None:
     arguments = {"file": "b.py", "cwd": "/x", "path": "a.py", "filePath": 3, "filename": "", "notebook_path": "n.ipynb"}
     assert calls.files(arguments) == ("b.py", "a.py", "n.ipynb")

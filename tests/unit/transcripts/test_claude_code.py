@@ -112,6 +112,14 @@ def test_what_our_own_tools_brought_back_is_never_indexed(tool: str) -> None:
     assert (brought.parts, brought.tools, brought.automatic) == ((), (tool,), False)
 
 
+def test_our_entries_that_were_read_as_a_resource_are_not_indexed() -> None:
+    ours = '{"contents":[{"uri":"history://session/s/entry/e","text":"zebra"}]}'
+    for printed, own in ((ours, True), (ours.replace("history:", "docs:"), False)):
+        called = cc.call("u", None, "m", "ReadMcpResourceTool", server="aforesaid")
+        brought = entries(called, cc.result("r", "u", printed))[1]
+        assert (brought.parts, brought.automatic) == (() if own else (printed,), not own)
+
+
 def test_own_tools_are_known_over_an_incremental_read_and_beside_others() -> None:
     first, _ = reading(cc.call("u", None, "m", "mcp__x__history_recall"), cc.call("v", "u", "m", "Bash"))
     blocks = [

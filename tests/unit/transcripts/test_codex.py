@@ -178,6 +178,12 @@ def test_what_our_own_tools_brought_back_is_never_indexed(tool: str, more: codex
     assert (brought.parts, brought.automatic) == ((), False)
 
 
+def test_our_entries_that_were_read_as_a_resource_are_not_indexed() -> None:
+    ours = '{"contents":[{"uri":"history://session/s/entry/e","text":"zebra"}]}'
+    brought = entries(call("c", "read_mcp_resource", {"server": "aforesaid"}), output("c", ours))[1]
+    assert (brought.parts, brought.automatic) == ((), False)
+
+
 def test_our_own_evidence_is_never_indexed() -> None:
     assert one(user(FRAME)).kind == "other"
     assert one(user(f"mine\n{FRAME}")).parts == ("mine",)

@@ -17,8 +17,8 @@ from mcp.server.stdio import stdio_server
 from aforesaid import __version__
 from aforesaid.errors import AforesaidError, BadArgument
 from aforesaid.hosts import wire
-from aforesaid.hosts.mcp.callers import find_place, need
-from aforesaid.hosts.tools import TOOLS, WARNING, HistoryTools, Place, refusal
+from aforesaid.hosts.mcp.callers import find_place
+from aforesaid.hosts.tools import WARNING, refusal
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
     from aforesaid.engine import Engine
     from aforesaid.hosts.mcp.callers import Surroundings
+    from aforesaid.hosts.tools import HistoryTools
     from aforesaid.hosts.wire import Document
 
     Context = ServerRequestContext[Any]
@@ -65,7 +66,7 @@ class HistoryServer:
         )
 
     async def list_tools(self, _: Context, __: types.PaginatedRequestParams | None) -> types.ListToolsResult:
-        """The three tools."""
+        """The three tools; none if the user has switched them off."""
         return types.ListToolsResult(
             tools=[
                 types.Tool(
@@ -83,7 +84,7 @@ class HistoryServer:
                     ),
                     _meta=_NEAR,
                 )
-                for tool in TOOLS
+                for tool in self._tools.offered
             ]
         )
 
@@ -103,18 +104,7 @@ class HistoryServer:
         )
 
     def _call(self, name: str, arguments: Document, meta: Mapping[str, Any]) -> Document:
-        given = arguments.get("session")
-        if given is not None and not isinstance(given, str):
-            raise BadArgument("session is no text", "give an id, or leave it out")
-        ref = arguments.get("ref") if name == "history_expand" else None
-        place = Place() if ref is not None else find_place(self._engine, self._around, meta, given)
-        if name == "history_recall":
-            return self._tools.recall(arguments, need(place))
-        if name == "history_expand":
-            return self._tools.expand(arguments, place if ref is not None else need(place))
-        if name == "history_status":
-            return self._tools.status(arguments, place)
-        raise BadArgument(f"there is no tool {name}", "call one of the tools that are listed")
+        return self._tools.call(name, arguments, lambda given: find_place(self._engine, self._around, meta, given))
 
     async def list_resources(self, _: Context, __: types.PaginatedRequestParams | None) -> types.ListResourcesResult:
         """None: entries are found by searching, and there are too many to list."""

@@ -7,6 +7,7 @@ import type { ExtensionAPI, ExtensionContext } from "@earendil-works/pi-coding-a
 import { answer } from "./commands.ts";
 import { findRequest, matches, Prefix, Run, type Seen, see, type Selection, weave } from "./run.ts";
 import { type Launch, Service, ServiceError } from "./service.ts";
+import { HistoryTools } from "./tools.ts";
 
 /** What the last model call was like; shown by `/context`. */
 export interface Facts {
@@ -39,6 +40,8 @@ export class Bridge {
   /** Lines of a session without a file that the service has been told. */
   private lines = 0;
   private firstCall = true;
+  /** When the first call began to be held up. */
+  private since = Date.now();
   private deferred: { seen: Seen; selection: Selection } | undefined;
   private followUps = new Set<string>();
   /** Since the last call that went well; further trouble is then no news. */
@@ -77,6 +80,7 @@ export class Bridge {
   }
 
   beginRun(): void {
+    if (this.firstCall) this.since = Date.now();
     this.run = new Run();
   }
 
@@ -124,7 +128,7 @@ export class Bridge {
     const patient = this.firstCall && !this.service.ready;
     this.firstCall = false;
     try {
-      const told = await within(this.service, patient, (timeoutMs) => this.context(ids, request, ctx, timeoutMs));
+      const told = await within(this.service, patient ? this.since : undefined, (timeoutMs) => this.context(ids, request, ctx, timeoutMs));
       const selection = checked(told);
       this.facts.outcome = `${told.status}: ${told.reason}`;
       if (told.failed) throw new ServiceError(told.reason, `aforesaid failed: ${told.reason}`, "see `/context health`");
@@ -222,10 +226,9 @@ function withoutImages(row: unknown): unknown {
   );
 }
 
-/** A call within the time that a host may wait; the settings that set it may come while the first call waits. */
-async function within(service: Service, patient: boolean, call: (timeoutMs: number) => Promise<any>): Promise<any> {
-  if (!patient) return call(service.settings.timeoutMs);
-  const began = Date.now();
+/** A call within the time that a host may wait; the settings that set it may come while the first call, `since`, waits. */
+async function within(service: Service, since: number | undefined, call: (timeoutMs: number) => Promise<any>): Promise<any> {
+  if (since === undefined) return call(service.settings.timeoutMs);
   const longest = 10_000;
   let timer: NodeJS.Timeout | undefined;
   let release = () => {};
@@ -234,7 +237,7 @@ async function within(service: Service, patient: boolean, call: (timeoutMs: numb
       clearTimeout(timer);
       const { firstCallTimeoutMs } = service.settings;
       const expire = () => reject(new ServiceError("timeout", `no answer within ${firstCallTimeoutMs} ms`));
-      timer = setTimeout(expire, Math.max(0, began + firstCallTimeoutMs - Date.now()));
+      timer = setTimeout(expire, Math.max(0, since + firstCallTimeoutMs - Date.now()));
     };
     release = service.onSettings(arm);
     arm();
@@ -252,6 +255,7 @@ async function within(service: Service, patient: boolean, call: (timeoutMs: numb
 export default function aforesaid(pi: ExtensionAPI, launch: Launch, loadedMs = 0): void {
   const entered = performance.now();
   let bridge: Bridge | undefined;
+  let tools: HistoryTools | undefined;
   const holder = globalThis as any;
 
   pi.on("session_start", (_event, ctx) => {
@@ -268,6 +272,7 @@ export default function aforesaid(pi: ExtensionAPI, launch: Launch, loadedMs = 0
       getArgumentCompletions: (typed) => completions(typed),
       handler: (words, command) => answer(owner, words, command),
     });
+    tools = new HistoryTools(pi, owner);
     bridge.facts.factoryMs = factoryMs;
     bridge.facts.startMs = performance.now() - began;
   });
@@ -276,7 +281,10 @@ export default function aforesaid(pi: ExtensionAPI, launch: Launch, loadedMs = 0
     if (event.streamingBehavior === "followUp") bridge?.queueFollowUp(event.text);
   });
 
-  pi.on("before_agent_start", () => bridge?.beginRun());
+  pi.on("before_agent_start", async () => {
+    bridge?.beginRun();
+    await tools?.settle(); // part of the time that the first call may take
+  });
 
   pi.on("context", async (event, ctx) => {
     if (!bridge) return;
@@ -313,6 +321,8 @@ export default function aforesaid(pi: ExtensionAPI, launch: Launch, loadedMs = 0
     if (!keep) service.stop();
     holder[CLAIM] = keep ? ({ session: undefined, service } satisfies Claim) : undefined;
     bridge = undefined;
+    tools?.close();
+    tools = undefined;
   });
   const factoryMs = loadedMs + performance.now() - entered;
 }

@@ -14,6 +14,8 @@ export interface Launch {
 export interface Settings {
   timeoutMs: number;
   firstCallTimeoutMs: number;
+  /** Whether the model is offered the history tools. */
+  historyTools: boolean;
 }
 
 export class ServiceError extends Error {
@@ -44,7 +46,9 @@ const LONGEST_PAUSE_MS = 60_000;
 const ADVICE = "if it stays so, run `aforesaid install pi` again";
 
 export class Service {
-  settings: Settings = { timeoutMs: 250, firstCallTimeoutMs: 1_500 };
+  settings: Settings = { timeoutMs: 250, firstCallTimeoutMs: 1_500, historyTools: true };
+  /** Ends with the handshake, also if that fails. */
+  greeting: Promise<void> = Promise.resolve();
   /** What went wrong last, in one line; empty while all is well. */
   trouble = "";
   starts = 0;
@@ -158,7 +162,7 @@ export class Service {
   /** Queues the handshake and the opening of the session; the child answers when it is up. */
   private greet(): void {
     const child = this.child;
-    this.call("initialize", { protocol: PROTOCOL, client: { name: "pi" } }, Number.POSITIVE_INFINITY).then(
+    this.greeting = this.call("initialize", { protocol: PROTOCOL, client: { name: "pi" } }, Number.POSITIVE_INFINITY).then(
       (told) => this.adopt(told),
       () => {},
     );
@@ -180,7 +184,7 @@ export class Service {
   adopt(told: any): void {
     const { timeoutMs, firstCallTimeoutMs } = told?.host ?? {};
     if (!Number.isFinite(timeoutMs) || !Number.isFinite(firstCallTimeoutMs)) return;
-    this.settings = { timeoutMs, firstCallTimeoutMs };
+    this.settings = { timeoutMs, firstCallTimeoutMs, historyTools: told.historyTools?.enabled !== false };
     for (const listener of this.listeners) listener();
   }
 
