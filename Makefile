@@ -23,6 +23,11 @@ export PYTHONUTF8 := 1
 	npm install --silent --no-audit --no-fund --prefix .venv/pi node@22 @earendil-works/pi-coding-agent@1.6.0 \
 	  && touch $@ || echo "npm could not install Pi: the tests of the real Pi are left out"
 
+# The inspector of MCP, beside them: it needs the same Node.
+.venv/pi/inspector: Makefile .venv/pi/installed
+	npm install --silent --no-audit --no-fund --prefix .venv/pi @modelcontextprotocol/inspector@2.12.0 \
+	  && touch $@ || echo "npm could not install the MCP inspector: its tests are left out"
+
 # Indexes the example sessions and shows for three requests what comes back and why.
 demo: .venv/installed
 	@$(BIN)/python examples/demo.py
@@ -33,7 +38,7 @@ lint: .venv/tested
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-test: lint .venv/pi/installed
+test: lint .venv/pi/installed .venv/pi/inspector
 	$(BIN)/coverage erase
 	$(BIN)/coverage run -m pytest
 	$(BIN)/coverage combine --quiet
