@@ -24,7 +24,9 @@ if TYPE_CHECKING:
 
 __all__ = ["desk"]
 
-INSPECTOR = PLACE / "node_modules" / "@modelcontextprotocol" / "inspector" / "clients" / "launcher" / "build" / "index.js"
+INSPECTOR = (
+    PLACE / "node_modules" / "@modelcontextprotocol" / "inspector" / "clients" / "launcher" / "build" / "index.js"
+)
 REFUSED = 5
 """Exit status of the inspector where a result is an error."""
 
