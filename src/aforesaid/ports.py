@@ -229,6 +229,13 @@ class SessionWriter(Protocol):
         """
         ...
 
+    def preview(self) -> AbstractContextManager[Snapshot]:
+        """The session as a reader would see it if all of this were committed now; there was one before.
+
+        Nobody else sees it, and it ends before the transaction does.
+        """
+        ...
+
     def commit(self, session: Session, *, tail: str | None = None) -> Session:
         """Makes all of it visible at once.
 
@@ -391,6 +398,13 @@ class StorePort(Protocol):
 
         Raises:
             SessionForgotten: the session was forgotten; known by its path at once, by its header at the commit.
+        """
+        ...
+
+    def tend(self, file: str) -> None:
+        """Does for the session of this absolute path what would otherwise hold up somebody's next reading or writing.
+
+        For the moments in which nobody waits. What fails stays undone.
         """
         ...
 

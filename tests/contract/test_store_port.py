@@ -67,6 +67,65 @@ def both(entries: Sequence[Entry], size: int = 1000) -> Iterator[tuple[Snapshot,
         shutil.rmtree(folder)
 
 
+def seen(snapshot: Snapshot) -> object:
+    """What a reader sees of a session, but for what only its commit says."""
+    session = replace(snapshot.session, checkpoint=Checkpoint(), header=Header(host="", session_id=""))
+    entries = snapshot.entries(range(1, session.entries + 1))
+    found = snapshot.find_literals(["port"], EVERYTHING, 10), snapshot.find_terms(["walnut", "port"], EVERYTHING, 10)
+    return session, snapshot.tree(), entries, found, snapshot.count_terms(["port"], EVERYTHING)
+
+
+def test_a_preview_is_what_a_reader_sees_after_the_commit_and_stays_nowhere(store: StorePort) -> None:
+    talk = chain("the walnut table", "a port", "another port")
+    first = put(store, talk[:2])
+    with store.read(first.key) as snapshot:
+        before = seen(snapshot)
+    with store.write(FILE) as writer:
+        writer.append(talk[2:])
+        with writer.preview() as snapshot:
+            ahead = seen(snapshot)
+    with store.read(first.key) as snapshot:
+        assert seen(snapshot) == before
+    with store.write(FILE) as writer:
+        writer.append(talk[2:])
+        writer.commit(described(FILE))
+    with store.read(first.key) as snapshot:
+        assert seen(snapshot) == ahead != before
+
+
+def test_a_preview_of_other_rows_leaves_nothing_to_the_rows_that_come(store: StorePort) -> None:
+    talk = chain("the walnut table", "a port", "another port")
+    first = put(store, talk[:2])
+    with store.write(FILE) as writer:
+        writer.append([replace(talk[2], id="other", parts=("no such thing",))])
+        with writer.preview() as snapshot:
+            assert snapshot.entries((3,))[0].text == "no such thing"
+            assert snapshot.rows(["other"]) == (3,)
+    with store.write(FILE) as writer:
+        writer.append(talk[2:])
+        writer.commit(described(FILE))
+    with store.read(first.key) as snapshot:
+        assert snapshot.entries((3,))[0].text == "another port"
+        assert snapshot.rows(["other"]) == (None,)
+
+
+def test_there_is_no_preview_of_a_session_that_was_never_there(store: StorePort) -> None:
+    with store.write(FILE) as writer:
+        writer.append(chain("a port"))
+        with pytest.raises(StoreError), writer.preview():
+            pass
+
+
+def test_tending_changes_nothing_that_a_reader_sees(store: StorePort) -> None:
+    store.tend(FILE)
+    first = put(store, chain("the walnut table", "a port"))
+    with store.read(first.key) as snapshot:
+        before = seen(snapshot)
+    store.tend(FILE)
+    with store.read(first.key) as snapshot:
+        assert seen(snapshot) == before
+
+
 # --- sessions -------------------------------------------------------------------------------------------------------
 
 

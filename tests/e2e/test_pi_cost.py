@@ -19,21 +19,24 @@ from aforesaid.cli.bench.requests import mix
 
 pytestmark = needs_pi
 STARTS = 30
-CEILING = 2.5
-"""The target of a call is missed (docs/hosts/pi.md says by how much and why); a worse miss fails."""
+BRANCH = 5_000
+"""Entries of the session in which calls are timed."""
 
 
 @pytest.fixture
 def home(tmp_path: Path, model: Model) -> Home:
     """A user whose timeouts are the product's own."""
     made = Home(tmp_path, model, hasty=True)
+    # The tests may run under a tracer that every Python process of theirs takes over; its cost is not the product's.
+    for name in [name for name in made.environment if name.startswith("COV")]:
+        del made.environment[name]
     made.aforesaid("install", "pi")
     return made
 
 
 def long_session(home: Home) -> tuple[Path, list[str]]:
-    """A session of the benchmark: 8,000 entries, 5,000 of them on its branch, most of those compacted; its requests."""
-    made = Corpus().write(str(home.folder), 0, 8_000)
+    """A session of the benchmark, most of whose branch was compacted away; its requests."""
+    made = Corpus().write(str(home.folder), 0, BRANCH)
     file = Path(made.file)
     header, _, rest = file.read_text(encoding="utf-8").partition("\n")
     file.write_text(json.dumps({**json.loads(header), "cwd": str(home.work)}) + "\n" + rest, encoding="utf-8")
@@ -98,12 +101,12 @@ def test_a_call_of_a_long_session_is_held_up_for_milliseconds(
     echo = percentile(echoes, 0.95)
     with capsys.disabled():
         print(
-            f"\n8,000 entries, {len(requests)} calls: held up for {middle:.1f} ms in the median, p95 {late:.1f} ms; "
+            f"\n{BRANCH:,} entries, {len(requests)} calls: held up for {middle:.1f} ms in the median, p95 {late:.1f}; "
             f"a handler that only echoes: {median(echoes):.1f} ms, p95 {echo:.1f} ms; other work made this machine "
             f"{crowd.factor:.1f} times as slow (targets there: {10 * crowd.factor:.0f} and {25 * crowd.factor:.0f} ms)"
         )
-    assert middle < CEILING * 10 * crowd.factor
-    assert late < CEILING * max(25.0 * crowd.factor, 2.5 * echo)
+    assert middle < 10 * crowd.factor
+    assert late < max(25.0 * crowd.factor, 2.5 * echo)
 
 
 def test_a_start_is_held_up_for_less_than_20_ms(home: Home, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

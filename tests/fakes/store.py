@@ -132,6 +132,9 @@ class FakeStore:
             raise SessionForgotten(f"{file} was forgotten", "nothing is kept")
         yield FakeWriter(self._sessions, f"key:{file}", file, self.forgetting)
 
+    def tend(self, file: str) -> None:
+        """Nothing is put off."""
+
     def remove(self, key: str) -> None:
         self._sessions.pop(key, None)
         self.manifests.kept = [kept for kept in self.manifests.kept if kept[0] != key]
@@ -202,8 +205,20 @@ class FakeWriter:
         if tail is not None:
             self._tail = ids.index(tail) + 1
         changed = self._changed or before is None or _facts(before) != _facts(session)
+        done = self._counted(session, (before.generation if before else 0) + changed)
+        self._sessions[self._key] = _Data(done, tuple(self._entries), self._tail)
+        return done
+
+    @contextmanager
+    def preview(self) -> Iterator[FakeSnapshot]:
+        if self.session is None:
+            raise StoreError("there is no session", "index it")
+        ahead = self._counted(self.session, self.session.generation + 1)
+        yield FakeSnapshot(_Data(ahead, tuple(self._entries), self._tail))
+
+    def _counted(self, session: Session, generation: int) -> Session:
         names = [entry.label for entry in self._entries if entry.kind == "label" and entry.target is None]
-        done = replace(
+        return replace(
             session,
             key=self._key,
             file=self._file,
@@ -212,10 +227,8 @@ class FakeWriter:
             requests=sum(entry.request for entry in self._entries),
             updated=max((entry.timestamp for entry in self._entries if entry.timestamp), default=None),
             family=family_of_line(self._entries[0].id, self._entries[0].source.sha256) if self._entries else "",
-            generation=(before.generation if before else 0) + changed,
+            generation=generation,
         )
-        self._sessions[self._key] = _Data(done, tuple(self._entries), self._tail)
-        return done
 
 
 class FakeForgetting:

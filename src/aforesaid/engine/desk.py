@@ -29,9 +29,11 @@ if TYPE_CHECKING:
 
     from aforesaid.config.privacy import Bench
     from aforesaid.contexts import Contexts
+    from aforesaid.engine.rehearsal import Rehearsal
     from aforesaid.model import (
         Session,
         StoreStatus,
+        SyncReport,
     )
     from aforesaid.ports import StorePort, TranscriptPort
 
@@ -55,6 +57,8 @@ class Desk:
         self._bench: Bench | None = None
         self._known_contexts: Contexts | None = None
         self._held: dict[str, bytearray] = {}
+        self._synced: SyncReport | None = None
+        self._rehearsed: Rehearsal | None = None
         self.config = config
 
     @classmethod
@@ -115,6 +119,14 @@ class Desk:
             OperationError: its transcript cannot be read, or the store failed.
         """
         return self._refresh(os.fspath(session))[0]
+
+    def tend(self, session: Path) -> None:
+        """Does for a session what would otherwise hold up somebody's next question; for a moment in which nobody waits.
+
+        Args:
+            session: a transcript.
+        """
+        self._store.tend(os.path.abspath(session))
 
     def sessions(self, *, project: Path | None = None, host: str | None = None) -> tuple[Session, ...]:
         """The sessions of the store, newest first, as far as they worked in a project folder or belong to a host."""
@@ -254,7 +266,7 @@ class Desk:
         from aforesaid.indexing import sync  # late: nothing before the first SQL needs it
 
         reader = reader_of(known.header.host) if known else self._reader_of(file)
-        report = sync(self._store, reader, file, redacting=self._redacting)
+        report = self._synced = sync(self._store, reader, file, redacting=self._redacting)
         if report.error_code == SessionForgotten.code:
             raise SessionForgotten(report.error or file, "nothing of it is kept or searched")
         if report.session is None:

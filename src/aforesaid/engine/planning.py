@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from aforesaid.contexts import Contexts
+    from aforesaid.engine.rehearsal import Rehearsal
     from aforesaid.engine.viewing import Salience, Viewer
     from aforesaid.extractive.survey import Asked
     from aforesaid.extractive.values import HistoryView
@@ -141,12 +142,14 @@ class Planning(Retrieving):
         from aforesaid.planning.context import add_request, request_text
 
         track: Track | None = None
+        rehearsed, self._rehearsed = self._rehearsed, None
         native = planning.NativeContext(messages=tuple(messages or ()), overhead=overhead)
         call = planning.Call(
             window=context_window, reserve=output_reserve, options=plan_options(self.config), model=model
         )
         try:
             found, reasons = self._refresh(os.fspath(session))
+            rehearsed = rehearsed and rehearsed.if_true(self._synced)
             if messages is not None:
                 query = request_text(native) if query is None else query
             else:
@@ -162,11 +165,11 @@ class Planning(Retrieving):
         except OperationError as error:
             return planning.give_up(native, call, error.code)
 
-        provider = model.partition("/")[0] if model else None
+        provider = _provider(model)
 
         asking = _Asking(
             engine=self, session=found, reasons=reasons, leaf=leaf, query=query, context_entries=context_entries,
-            track=track, provider=provider,
+            track=track, provider=provider, rehearsed=rehearsed,
         )  # fmt: skip
         view = None
         if self.views_wanted:
@@ -181,6 +184,55 @@ class Planning(Retrieving):
             except OperationError as error:
                 reasons = (*reasons, error.code)
         return replace(made, warnings=(*made.warnings, *reasons))
+
+    def rehearse(
+        self,
+        *,
+        session: Path,
+        leaf: str,
+        request: str,
+        context_entries: Sequence[str],
+        model: str | None = None,
+    ) -> bool:
+        """Retrieves ahead for a request that its host is about to write; the plan that comes next may take the answer.
+
+        It is taken if it is what that plan would compute: the transcript has grown by just this request and nothing
+        that counts has changed. The next plan of any session ends it.
+
+        Args:
+            session: a transcript, or the id of a session in the store. It is brought up to date first.
+            leaf: id of the entry that the request will follow.
+            request: its text.
+            context_entries: what was given to the plan before; entries of the branch that came after are added.
+            model: as `plan` will be told.
+
+        Returns:
+            Whether there is an answer.
+
+        Raises:
+            AforesaidError: whatever went wrong; the plan is not affected.
+        """
+        from aforesaid.engine.rehearsal import rehearse  # late: for hosts that tell so early
+
+        self._rehearsed = None
+        if self.config.privacy_unknown or not self._store.writable:
+            return False
+        found, reasons = self._refresh(os.fspath(session))
+        if reasons or found.file in self._held:
+            return False
+        provider = _provider(model)
+        self._rehearsed = rehearse(
+            self._store,
+            found,
+            leaf=leaf,
+            context=self._contexts.follow(found, context_entries).spans(),
+            text=request,
+            options=self._retrieval_options(),
+            config=self.config,
+            provider=provider,
+            judge=self._judge(found, provider),
+        )
+        return self._rehearsed is not None
 
     @property
     def _contexts(self) -> Contexts:
@@ -261,13 +313,14 @@ class _Asking(Struct, frozen=True, kw_only=True):
     context_entries: Sequence[str] | None
     track: Track | None
     provider: str | None
+    rehearsed: Rehearsal | None
 
     def retrieve(self, dropped: tuple[str, ...]) -> Retrieval:
         """Evidence."""
         if self.track is not None:
             return self.engine._retrieve(
                 self.session, self.reasons, leaf=self.leaf, query=self.query, context=self.track.spans(dropped),
-                provider=self.provider,
+                provider=self.provider, rehearsed=self.rehearsed,
             )  # fmt: skip
         return self.engine._retrieve(
             self.session, self.reasons, leaf=self.leaf, query=self.query, context_entries=self.context_entries,
@@ -281,3 +334,8 @@ class _Asking(Struct, frozen=True, kw_only=True):
         if self.track is not None:
             return Asked(leaf=self.leaf, request=self.query, context=self.track.spans(dropped))
         return Asked(leaf=self.leaf, request=self.query, context_entries=self.context_entries, dropped=dropped)
+
+
+def _provider(model: str | None) -> str | None:
+    """Whose model it is, from `provider/model`."""
+    return model.partition("/")[0] if model else None

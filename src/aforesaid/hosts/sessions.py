@@ -142,6 +142,22 @@ class Tool(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     provider: str | None = None
 
 
+class Rehearse(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Parameters of `session/rehearse`.
+
+    Attributes:
+        session: an open session.
+        leaf: id of the entry that the request will follow.
+        request: what the user said, before the host has written it to the transcript.
+        model: the model that will be called.
+    """
+
+    session: str
+    leaf: str
+    request: str
+    model: Model | None = None
+
+
 class Show(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Parameters of `session/show`.
 
@@ -188,6 +204,7 @@ class Sessions:
             **commands,
             "session/open": self._open,
             "session/append": self._append,
+            "session/rehearse": self._rehearse,
             "session/context": self._context,
             "session/tool": self._tool,
             "session/report": self._report,
@@ -220,7 +237,6 @@ class Sessions:
         }
 
     def _open(self, params: Params, call: Call) -> object:
-        del call
         asked = read_params(params, Open)
         if asked.host not in HOSTS:
             raise BadArgument(f"there is no host {asked.host}", f"choose one of {', '.join(HOSTS)}")
@@ -230,16 +246,18 @@ class Sessions:
         else:
             handle = os.path.abspath(check_path(asked.file))
             opened = _Opened(handle, handle, asked)
+            opened = _Opened(handle, handle)
+            call.afterwards = partial(self._engine.tend, handle)
         self._opened[handle] = opened
         return {"session": handle, "entries": self._sync(opened)}
 
     def _append(self, params: Params, call: Call) -> object:
-        del call
         asked = read_params(params, Append)
         opened = self._find(asked.session)
         if opened.file is not None:
             if asked.add:
                 raise BadArgument("the session has a file, which is read", "send no lines")
+            call.afterwards = partial(self._engine.tend, opened.file)
             return {"entries": self._sync(opened)}
         if asked.keep not in (0, opened.lines):
             raise BadArgument(f"keep is {asked.keep}, and {opened.lines} lines are known", "send all with keep 0")
@@ -268,6 +286,22 @@ class Sessions:
             return 0  # a host writes the file with the first message
         return self._engine.refresh(opened.file).entries
 
+    def _rehearse(self, params: Params, call: Call) -> object:
+        """Uses the time that a host takes before it asks what its call should carry."""
+        del call
+        asked = read_params(params, Rehearse)
+        opened = self._find(asked.session)
+        if opened.file is None or not os.path.isfile(opened.file):
+            return {"ready": False}
+        ready = self._engine.rehearse(
+            session=opened.handle,
+            leaf=asked.leaf,
+            request=asked.request,
+            context_entries=opened.context,
+            model=_name(asked.model),
+        )
+        return {"ready": ready}
+
     def _context(self, params: Params, call: Call) -> object:
         asked = read_params(params, Context)
         opened = self._find(asked.session)
@@ -287,7 +321,7 @@ class Sessions:
             leaf=asked.leaf,
             context_window=_WINDOW if model is None else model.context_window,
             context_entries=opened.context,
-            model=None if model is None else f"{model.provider}/{model.id}",
+            model=_name(model),
             output_reserve=None if model is None else _reserve(model),
             keep=False,
         )
@@ -384,6 +418,10 @@ class Sessions:
         if opened is None:
             raise SessionNotFound(f"no open session {handle}", "open it with session/open")
         return opened
+
+
+def _name(model: Model | None) -> str | None:
+    return None if model is None else f"{model.provider}/{model.id}"
 
 
 def _reserve(model: Model) -> int | None:

@@ -262,6 +262,24 @@ def scrub(database: Database, timeout_ms: int, *, always: bool) -> None:
         persist(lambda: connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE), timeout_ms)
 
 
+def move_log(database: Database, timeout_ms: int) -> None:
+    """Moves a log that has grown into its file, as far as nobody is in the way; the next transaction begins it anew.
+
+    A log that a large transaction has left behind is cut off as well, or a later commit would have to.
+
+    Raises:
+        apsw.Error: the log cannot be moved; nothing is lost.
+    """
+    length, connection = _length(database.path + COMPANIONS[0]), database.connection
+    if length > WAL_KEPT // 4:
+        large = length > WAL_KEPT
+        connection.set_busy_timeout(0)
+        try:
+            connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE if large else apsw.SQLITE_CHECKPOINT_PASSIVE)
+        finally:
+            connection.set_busy_timeout(timeout_ms)
+
+
 def _length(path: str) -> int:
     try:
         return os.stat(path).st_size

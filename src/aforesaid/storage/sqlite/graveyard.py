@@ -20,12 +20,13 @@ from aforesaid.tombstones import KEY_BYTES, Burial, Gram, Marker, Rule, Tombston
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Sequence
     from collections.abc import Set as AbstractSet
+    from contextlib import AbstractContextManager
     from typing import Any, TypeVar
 
     import apsw
 
     from aforesaid.model import Entry, Session
-    from aforesaid.ports import SessionWriter
+    from aforesaid.ports import SessionWriter, Snapshot
     from aforesaid.storage.sqlite.connection import Database
 
     Result = TypeVar("Result")
@@ -235,6 +236,10 @@ class GuardedWriter:
         if covered:
             entries = [strike(entry) if place in covered else entry for place, entry in enumerate(entries)]
         self._writer.append(entries)
+
+    def preview(self) -> AbstractContextManager[Snapshot]:
+        """The session as a reader would see it if all of this were committed now."""
+        return self._writer.preview()
 
     def commit(self, session: Session, *, tail: str | None = None) -> Session:
         """Makes all of it visible at once.

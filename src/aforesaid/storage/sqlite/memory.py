@@ -137,6 +137,10 @@ class MemoryStore:
     def _keep(self, session: Session, shard: Shard) -> None:
         self._shards[session.key] = shard
 
+    def tend(self, file: str) -> None:
+        """Nothing is put off in memory."""
+        del file
+
     def remove(self, key: str) -> None:
         """Removes a session."""
         self._shards.pop(key, None)

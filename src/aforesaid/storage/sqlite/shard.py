@@ -72,6 +72,14 @@ class Recent:
         if self._generation == before:
             self._generation = after
 
+    def take_back(self, before: int, after: int, last: int) -> None:
+        """Undoes `carry`: the generation never came, and rows beyond the last one do not exist."""
+        if self._generation == after:
+            self._generation = before
+            for row in [row for row in self._texts if row > last]:
+                self._characters -= len(self._texts.pop(row))
+                self._entries.pop(row, None)
+
     def _turn(self, generation: int) -> None:
         if generation != self._generation:
             self._generation, self._characters = generation, 0

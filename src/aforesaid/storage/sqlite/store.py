@@ -15,7 +15,7 @@ modules that this one calls.
 from __future__ import annotations
 
 import os
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import partial
 from time import monotonic
 from typing import TYPE_CHECKING
@@ -33,6 +33,7 @@ from aforesaid.storage.sqlite.connection import (
     WAL_KEPT,
     begin,
     folder_lock,
+    move_log,
     open_readable,
     open_writable,
     remove_database,
@@ -265,6 +266,16 @@ class SqliteStore:
             raise
         finally:
             self._release(shard, "ROLLBACK")
+
+    def tend(self, file: str) -> None:
+        """Moves a session's log into its file, which otherwise falls into some commit."""
+        shard = self._kept(key_of(file))
+        if shard is None:
+            return
+        with suppress(*UNREADABLE):
+            if self.writable and not self._closed:
+                move_log(shard.database, self._timeout_ms)
+        self._release(shard)
 
     def remove(self, key: str) -> None:
         """Removes a session and all that was derived from it."""

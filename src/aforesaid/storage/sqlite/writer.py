@@ -6,6 +6,7 @@ an entry is derived here: its row, its place in the tree, its tokens, its digest
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
@@ -33,14 +34,15 @@ from aforesaid.storage.sqlite.records import (
     to_id,
     to_stamp,
 )
+from aforesaid.storage.sqlite.shard import Shard
+from aforesaid.storage.sqlite.snapshot import ShardSnapshot
 from aforesaid.text import digest, feed_and_digest
 from aforesaid.tokens import estimate
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from aforesaid.model import Entry
-    from aforesaid.storage.sqlite.shard import Shard
 
     Bound = tuple[int | str | bytes | None, ...]
 
@@ -166,6 +168,37 @@ class ShardWriter:
             self._family = family_of_line(entries[0].id, entries[0].source.sha256)
         if entries:
             self._tail, self._changed = self._last, True
+
+    @contextmanager
+    def preview(self) -> Iterator[ShardSnapshot]:
+        """The session as a reader would see it if all of this were committed now.
+
+        Raises:
+            StoreError: nothing was ever committed, or everything was removed; or the store failed.
+        """
+        before = self._before
+        if before is None or self._cleared:
+            raise StoreError("there is no session to look ahead from", "report this as a fault of aforesaid")
+        with translated(self._path, writing=True):
+            self._attach_waiting()
+            self._settle_ids()
+        ahead = replace(
+            before,
+            name=self._name,
+            entries=self._last,
+            requests=self._requests,
+            updated=self._updated,
+            generation=before.generation + 1,
+        )
+        # What is derived from rows that may never come must not stay with the shard; texts of rows that are there may.
+        shard, recent = Shard(self._shard.key, self._shard.database), self._shard.recent
+        shard.incarnation, shard.tail, shard.recent = self._shard.incarnation, self._tail, recent
+        shard.keep(ahead, b"", self._blocks)
+        recent.carry(before.generation, ahead.generation)
+        try:
+            yield ShardSnapshot(shard, ahead, lambda: None)
+        finally:
+            recent.take_back(before.generation, ahead.generation, before.entries)
 
     def commit(self, session: Session, *, tail: str | None = None) -> Session:
         """Makes all of it visible at once."""

@@ -84,6 +84,13 @@ export class Bridge {
     this.run = new Run();
   }
 
+  /** Tells the service what the user said while Pi still prepares the call; it answers from that if nothing changes. */
+  rehearse(request: string, ctx: ExtensionContext): void {
+    const leaf = ctx.sessionManager.getLeafId();
+    if (!this.file || !leaf || !this.service.ready) return;
+    this.service.notify("session/rehearse", { session: this.handle, leaf, request, model: modelOf(ctx) });
+  }
+
   async carry(messages: any[], ctx: ExtensionContext): Promise<any[] | undefined> {
     this.deferred = undefined;
     const seen = see(ctx.sessionManager.buildSessionProjection());
@@ -148,16 +155,13 @@ export class Bridge {
   private context(ids: string[], request: string, ctx: ExtensionContext, timeoutMs: number): Promise<any> {
     const differs = this.known.findIndex((id, at) => ids[at] !== id);
     const keep = Math.min(differs < 0 ? this.known.length : differs, ids.length);
-    const { model } = ctx;
     this.append(ctx);
     const params = {
       session: this.handle,
       leaf: ctx.sessionManager.getLeafId(),
       request,
       entries: { keep, add: ids.slice(keep) },
-      model: model
-        ? { provider: model.provider, id: model.id, contextWindow: model.contextWindow, maxTokens: model.maxTokens }
-        : null,
+      model: modelOf(ctx),
     };
     this.known = ids;
     return this.service.call("session/context", params, timeoutMs);
@@ -212,6 +216,12 @@ function checked(told: any): Selection {
     omitted.every(isText);
   if (!sound) throw new ServiceError("bad-answer", "the service gave an answer of another version", "restart Pi");
   return { messages, omitted };
+}
+
+/** The model as the service wants to know it. */
+function modelOf({ model }: ExtensionContext) {
+  if (!model) return null;
+  return { provider: model.provider, id: model.id, contextWindow: model.contextWindow, maxTokens: model.maxTokens };
 }
 
 function textOf({ content }: any): string {
@@ -281,8 +291,9 @@ export default function aforesaid(pi: ExtensionAPI, launch: Launch, loadedMs = 0
     if (event.streamingBehavior === "followUp") bridge?.queueFollowUp(event.text);
   });
 
-  pi.on("before_agent_start", async () => {
+  pi.on("before_agent_start", async (event, ctx) => {
     bridge?.beginRun();
+    bridge?.rehearse(event.prompt, ctx);
     await tools?.settle(); // part of the time that the first call may take
   });
 

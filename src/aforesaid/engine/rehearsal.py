@@ -1,0 +1,151 @@
+"""Floor 7: the answer to a request that does not stand in its transcript yet.
+
+A host knows what its user said some milliseconds before it asks what the model call should carry, and writes it to its
+transcript in between. `planning` rehearses in that time: it lets the store show the session with the request as its
+next entry, without keeping it, and retrieves. When the call comes and the transcript grew by just that entry, the
+answer is the one that would be computed now, and is taken; else it is dropped and nobody has seen it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+
+from aforesaid import lineage
+from aforesaid.model import Entry, Source
+from aforesaid.retrieval import RetrievalOptions, retrieve
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from aforesaid.config import Config
+    from aforesaid.model import Branch, Retrieval, Session, Span, SyncReport
+    from aforesaid.ports import EntryPort, StorePort
+    from aforesaid.privacy.judge import Judge
+
+AHEAD = "ahead:"
+"""The id of a request that has none yet; no host makes ids like it."""
+_NOWHERE = Source(line=0, offset=0, length=0, sha256=bytes(32))
+
+
+class Rehearsal(Struct, frozen=True, kw_only=True):
+    """An answer, and all that it was computed from.
+
+    Attributes:
+        session: the session before the request was added.
+        text: the request.
+        branch: what counted as its branch, with the request as the leaf.
+        options: limits and switches of the retrieval.
+        config: the configuration, which the privacy policy stands in.
+        provider: whose model would get the evidence.
+        answer: what came of it.
+    """
+
+    session: Session
+    text: str
+    branch: Branch
+    options: RetrievalOptions
+    config: Config
+    provider: str | None
+    answer: Retrieval
+
+    def if_true(self, report: SyncReport | None) -> Rehearsal | None:
+        """This, if the transcript grew by one entry and otherwise is what it was; `fits` says whether by the right one.
+
+        Args:
+            report: of the sync that brought the session up to date for the call.
+        """
+        if report is None or report.session is None or report.status != "updated":
+            return None
+        before, now = self.session, report.session
+        grown = (
+            (report.added, report.removed) == (1, 0)
+            and (now.key, now.generation, now.entries) == (before.key, before.generation + 1, before.entries + 1)
+            and (now.header, now.flaws, now.flaw_count) == (before.header, before.flaws, before.flaw_count)
+        )
+        return self if grown else None
+
+    def fits(
+        self, snapshot: EntryPort, branch: Branch, options: RetrievalOptions, config: Config, provider: str | None
+    ) -> bool:
+        """Whether a retrieval would compute this very answer; `if_true` said yes."""
+        if branch != self.branch or options != self.options or provider != self.provider or config is not self.config:
+            return False
+        (entry,) = snapshot.entries((self.session.entries + 1,))
+        return (
+            entry.text == self.text
+            and (entry.kind, entry.role, entry.request, entry.automatic) == ("message", "user", True, True)
+            and (entry.parts, entry.redacted) == ((len(self.text),), 0)
+            and not (entry.tools or entry.files)
+        )
+
+
+def rehearse(
+    store: StorePort,
+    session: Session,
+    *,
+    leaf: str,
+    context: Sequence[Span],
+    text: str,
+    options: RetrievalOptions,
+    config: Config,
+    provider: str | None,
+    judge: Judge | None,
+) -> Rehearsal | None:
+    """Retrieves for a request as if its host had written it already.
+
+    Args:
+        store: where the session is kept.
+        session: as it is, up to date.
+        leaf: id of the entry that the request will follow.
+        context: rows that the model saw in the call before; those of the branch that came after them count as well.
+        text: the request.
+        options: limits and switches of the retrieval.
+        config: the configuration, which the privacy policy stands in.
+        provider: whose model would get the evidence.
+        judge: that policy for this provider.
+
+    Returns:
+        None if the session has changed, or has no such leaf.
+
+    Raises:
+        AforesaidError: whatever a retrieval raises; nothing was changed.
+    """
+    row = session.entries + 1
+    with store.write(session.file) as writer:
+        before = writer.session
+        if before is None or (before.key, before.generation) != (session.key, session.generation):
+            return None  # somebody else has written
+        if not writer.known((leaf,)):
+            return None
+        writer.append((_request(text, leaf),))
+        with writer.preview() as snapshot:
+            latest = max((last for _, last in context), default=0)
+            spans = lineage.trace(snapshot.tree().runs, row)
+            since = [(max(first, latest + 1), last) for first, last in spans if last > latest]
+            branch = lineage.divide(row, spans, sorted((*context, *since)))
+            answer = retrieve(snapshot, leaf=AHEAD, context=branch.context, options=options, judge=judge)
+    return Rehearsal(
+        session=session,
+        text=text,
+        branch=branch,
+        options=options,
+        config=config,
+        provider=provider,
+        answer=answer,
+    )
+
+
+def _request(text: str, leaf: str) -> Entry:
+    """A message of the user as a reader would make it from the line that its host is about to write."""
+    return Entry(
+        id=AHEAD,
+        parent=leaf,
+        kind="message",
+        role="user",
+        timestamp=None,
+        parts=(text,),
+        source=_NOWHERE,
+        request=True,
+    )
