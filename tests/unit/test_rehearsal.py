@@ -133,6 +133,33 @@ def test_what_is_taken_is_what_would_be_computed(
                 assert told(plan(engine, file, seen=seen)) == told(plan(other, file, seen=seen))
 
 
+def test_a_request_that_is_written_already_is_answered_from_what_stands_there(
+    engine: Engine, file: Path, tmp_path: Path, taken: Taken
+) -> None:
+    engine.index(file)
+    add(file, ask())
+    assert rehearse(engine, file)
+    made = told(plan(engine, file))
+    assert taken.computed == 0
+    assert made == fresh(tmp_path, file)
+
+
+def test_another_last_entry_is_no_request(engine: Engine, file: Path) -> None:
+    add(file, ask("something else"))
+    assert not rehearse(engine, file)
+
+
+def test_an_answer_to_a_request_that_is_followed_by_more_is_not_taken(
+    engine: Engine, file: Path, tmp_path: Path, taken: Taken
+) -> None:
+    add(file, ask())
+    assert rehearse(engine, file)
+    add(file, pi.message("b0000001", "q0000001", "E2717", role="assistant", minute=12))
+    seen = (*SEEN, "q0000001", "b0000001")
+    assert told(plan(engine, file, seen=seen)) == fresh(tmp_path, file, seen=seen)
+    assert taken.computed == 2
+
+
 def test_entries_that_came_since_the_last_call_are_seen_as_well(
     engine: Engine, file: Path, tmp_path: Path, taken: Taken
 ) -> None:

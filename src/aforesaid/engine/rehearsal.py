@@ -1,9 +1,9 @@
 """Floor 7: the answer to a request that does not stand in its transcript yet.
 
 A host knows what its user said some milliseconds before it asks what the model call should carry, and writes it to its
-transcript in between. `planning` rehearses in that time: it lets the store show the session with the request as its
-next entry, without keeping it, and retrieves. When the call comes and the transcript grew by just that entry, the
-answer is the one that would be computed now, and is taken; else it is dropped and nobody has seen it.
+transcript in between, or has just done so. `planning` rehearses in that time: it lets the store show the session with
+the request as its next entry, without keeping it, and retrieves. When the call comes and the transcript grew by just
+that entry, the answer is the one that would be computed now, and is taken; else it is dropped and nobody has seen it.
 """
 
 from __future__ import annotations
@@ -33,7 +33,8 @@ class Rehearsal(Struct, frozen=True, kw_only=True):
     """An answer, and all that it was computed from.
 
     Attributes:
-        session: the session before the request was added.
+        session: the session that it was computed from; the request may stand in it already.
+        row: of the request.
         text: the request.
         branch: what counted as its branch, with the request as the leaf.
         options: limits and switches of the retrieval.
@@ -43,6 +44,7 @@ class Rehearsal(Struct, frozen=True, kw_only=True):
     """
 
     session: Session
+    row: int
     text: str
     branch: Branch
     options: RetrievalOptions
@@ -51,20 +53,22 @@ class Rehearsal(Struct, frozen=True, kw_only=True):
     answer: Retrieval
 
     def if_true(self, report: SyncReport | None) -> Rehearsal | None:
-        """This, if the transcript grew by one entry and otherwise is what it was; `fits` says whether by the right one.
+        """This, if the transcript grew as far as the request and otherwise is what it was; `fits` looks at the request.
 
         Args:
             report: of the sync that brought the session up to date for the call.
         """
-        if report is None or report.session is None or report.status != "updated":
+        if report is None or report.session is None:
             return None
         before, now = self.session, report.session
-        grown = (
-            (report.added, report.removed) == (1, 0)
-            and (now.key, now.generation, now.entries) == (before.key, before.generation + 1, before.entries + 1)
+        missing = self.row - before.entries if self.row > before.entries else 0
+        same = (
+            (report.status, report.added, report.removed) == ("updated" if missing else "unchanged", missing, 0)
+            and (now.key, now.generation, now.entries)
+            == (before.key, before.generation + missing, before.entries + missing)
             and (now.header, now.flaws, now.flaw_count) == (before.header, before.flaws, before.flaw_count)
         )
-        return self if grown else None
+        return self if same else None
 
     def fits(
         self, snapshot: EntryPort, branch: Branch, options: RetrievalOptions, config: Config, provider: str | None
@@ -72,13 +76,7 @@ class Rehearsal(Struct, frozen=True, kw_only=True):
         """Whether a retrieval would compute this very answer; `if_true` said yes."""
         if branch != self.branch or options != self.options or provider != self.provider or config is not self.config:
             return False
-        (entry,) = snapshot.entries((self.session.entries + 1,))
-        return (
-            entry.text == self.text
-            and (entry.kind, entry.role, entry.request, entry.automatic) == ("message", "user", True, True)
-            and (entry.parts, entry.redacted) == ((len(self.text),), 0)
-            and not (entry.tools or entry.files)
-        )
+        return _is_request(snapshot, self.row, self.text)
 
 
 def rehearse(
@@ -107,33 +105,62 @@ def rehearse(
         judge: that policy for this provider.
 
     Returns:
-        None if the session has changed, or has no such leaf.
+        None if the session has changed, or ends with neither this leaf nor this request.
 
     Raises:
         AforesaidError: whatever a retrieval raises; nothing was changed.
     """
-    row = session.entries + 1
-    with store.write(session.file) as writer:
-        before = writer.session
-        if before is None or (before.key, before.generation) != (session.key, session.generation):
+    with store.read(session.key) as snapshot:
+        if snapshot.session.generation != session.generation:
             return None  # somebody else has written
-        if not writer.known((leaf,)):
+        tail, (end,) = snapshot.tree().tail, snapshot.rows([leaf])
+        if tail is None or end is None:
             return None
-        writer.append((_request(text, leaf),))
-        with writer.preview() as snapshot:
-            latest = max((last for _, last in context), default=0)
-            spans = lineage.trace(snapshot.tree().runs, row)
-            since = [(max(first, latest + 1), last) for first, last in spans if last > latest]
-            branch = lineage.divide(row, spans, sorted((*context, *since)))
-            answer = retrieve(snapshot, leaf=AHEAD, context=branch.context, options=options, judge=judge)
+        written = tail != end
+        if written:
+            # The host was faster: what it said is there, and whoever asks about it next will be answered from this.
+            if not _is_request(snapshot, tail, text):
+                return None
+            row, branch = tail, _branch(snapshot, tail, context)
+            (entry,) = snapshot.entries((row,))
+            answer = retrieve(snapshot, leaf=entry.id, context=branch.context, options=options, judge=judge)
+    if not written:
+        row = session.entries + 1
+        with store.write(session.file) as writer:
+            if writer.session is None or writer.session.generation != session.generation:
+                return None
+            writer.append((_request(text, leaf),))
+            with writer.preview() as snapshot:
+                branch = _branch(snapshot, row, context)
+                answer = retrieve(snapshot, leaf=AHEAD, context=branch.context, options=options, judge=judge)
     return Rehearsal(
         session=session,
+        row=row,
         text=text,
         branch=branch,
         options=options,
         config=config,
         provider=provider,
         answer=answer,
+    )
+
+
+def _branch(snapshot: EntryPort, row: int, context: Sequence[Span]) -> Branch:
+    """The branch of a request, and what the model will see of it: what it saw before and all that came since."""
+    latest = max((last for _, last in context), default=0)
+    spans = lineage.trace(snapshot.tree().runs, row)
+    since = [(max(first, latest + 1), last) for first, last in spans if last > latest]
+    return lineage.divide(row, spans, sorted((*context, *since)))
+
+
+def _is_request(snapshot: EntryPort, row: int, text: str) -> bool:
+    """Whether a row is a message of the user that says just this."""
+    (entry,) = snapshot.entries((row,))
+    return (
+        entry.text == text
+        and (entry.kind, entry.role, entry.request, entry.automatic) == ("message", "user", True, True)
+        and (entry.parts, entry.redacted) == ((len(text),), 0)
+        and not (entry.tools or entry.files)
     )
 
 
