@@ -126,15 +126,6 @@ class Retrieving(Upkeep):
             with self._store.read(session.key) as snapshot:
                 if rehearsed is not None and query is None and context is not None:
                     branch = find_branch(snapshot, leaf, context=context)
-                    open("/tmp/h/taken", "a").write(
-                        repr(
-                            (
-                                branch == rehearsed.branch,
-                                rehearsed.fits(snapshot, branch, options, self.config, provider),
-                            )
-                        )[:300]
-                        + "\n"
-                    )
                     if rehearsed.fits(snapshot, branch, options, self.config, provider):
                         return replace(rehearsed.answer, session=snapshot.session)
                 return retrieve(

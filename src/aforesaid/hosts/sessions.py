@@ -246,7 +246,6 @@ class Sessions:
         else:
             handle = os.path.abspath(check_path(asked.file))
             opened = _Opened(handle, handle, asked)
-            opened = _Opened(handle, handle)
             call.afterwards = partial(self._engine.tend, handle)
         self._opened[handle] = opened
         return {"session": handle, "entries": self._sync(opened)}
