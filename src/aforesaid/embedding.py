@@ -6,6 +6,7 @@ to `retrieval`. With `retrieval.semantic` off nothing imports this. All are froz
 
 from __future__ import annotations
 
+from array import array  # noqa: TC003 - msgspec resolves the annotations of its structs
 from typing import Final, Literal
 
 from msgspec import Struct
@@ -37,6 +38,8 @@ REASONS: Final = (
     *(INVALID_DIMENSIONS, FAILED, TIMEOUT, WRONG_COUNT, INVALID_VECTOR, PRIVACY_EXCLUDED, STORE_FAILED, SEARCH_FAILED),
 )
 """Why a retrieval used no vectors; `docs/semantic.md` lists each with a remedy."""
+
+HASH_BYTES: Final = 16
 
 
 class Profile(Struct, frozen=True, kw_only=True):
@@ -87,6 +90,50 @@ class Passage(Struct, frozen=True, kw_only=True, gc=False):
     hash: bytes
 
 
+class Held(Struct, frozen=True, kw_only=True):
+    """The vectors of one session and profile, as columns; entry n of each belongs to passage n.
+
+    Attributes:
+        rows, starts, ends: as in `Passage` (unsigned, 4 bytes).
+        hashes: 16 bytes each.
+        vectors: little-endian float32, `dimensions` each; empty if they were not asked for.
+    """
+
+    rows: array[int]
+    starts: array[int]
+    ends: array[int]
+    hashes: bytes
+    vectors: bytes
+
+    def passage(self, place: int) -> Passage:
+        """One of the passages."""
+        return Passage(
+            row=self.rows[place],
+            start=self.starts[place],
+            end=self.ends[place],
+            hash=self.hashes[place * HASH_BYTES : (place + 1) * HASH_BYTES],
+        )
+
+
+class Covered(Struct, frozen=True, kw_only=True):
+    """Which rows of a session have been looked at for a profile: all from `low` to `high`.
+
+    Whatever of them should have vectors has them.
+
+    Attributes:
+        low, high: rows; none if `low` is above `high`.
+        generation: of the session then.
+        tail: what tells the entry in row `high` from any other.
+        excluded: sources that the privacy policy kept from a remote model.
+    """
+
+    low: int
+    high: int
+    generation: int
+    tail: bytes
+    excluded: int = 0
+
+
 class Similar(Struct, frozen=True, kw_only=True, gc=False):
     """A row that the vector search found, by its best passage.
 
@@ -104,13 +151,17 @@ class Similar(Struct, frozen=True, kw_only=True, gc=False):
     hash: bytes
 
 
-class Floors(Struct, frozen=True, kw_only=True):
-    """From which similarity on a text counts, for one model.
+class Scale(Struct, frozen=True, kw_only=True):
+    """How similarities of one model count; `docs/semantic.md` says how the figures were measured.
 
     Attributes:
-        plain: for a row that holds something of the request: one in a hundred pairs of unrelated texts reaches it.
-        strict: for a row that is brought up by its vector alone.
+        plain: from here on a row counts that holds something of the request. One in a hundred pairs of a request and
+            a passage that have nothing to do with each other reaches it.
+        strict: from here on a row is brought up by its vector alone. Of a thousand such passages one reaches it for
+            one request in twenty.
+        weight: of the vector channel beside the lexical one, whose weight is 1.
     """
 
     plain: float
     strict: float
+    weight: float

@@ -448,10 +448,11 @@ class Weight(Struct, frozen=True, kw_only=True, gc=False):
 
 
 class Relevance(Struct, frozen=True, kw_only=True, gc=False):
-    """The lexical relevance of a row in its place: what it holds itself, and what its neighbours on the branch add."""
+    """The relevance of a row in its place: of its words, of its neighbours on the branch, and of its vector."""
 
     own: float
     neighbours: float
+    semantic: float = 0.0
 
 
 class Candidate(Struct, frozen=True, kw_only=True):
@@ -461,13 +462,19 @@ class Candidate(Struct, frozen=True, kw_only=True):
         entry: the row with its text.
         position: place of the row on the branch, 0 for the root.
         order: place in the full-text result, 0 for the best; None if the full-text search did not find it.
-        relevance: of contextual ranking; None with the documented one, or if the full-text search did not find it.
+        relevance: of contextual ranking; None with the documented one, or if no search of the third tier found it.
+        semantic: what its vector is worth in documented ranking, 0 for nothing.
+        passage: code points of the passage whose vector is most similar to the request; None without one.
+        admitted: whether its vector alone is reason enough to bring it back.
     """
 
     entry: StoredEntry
     position: int
     order: int | None
     relevance: Relevance | None = None
+    semantic: float = 0.0
+    passage: Span | None = None
+    admitted: bool = False
 
 
 class Matched(Struct, frozen=True, kw_only=True):
@@ -534,7 +541,7 @@ class Ranked(Struct, frozen=True, kw_only=True):
 PART_NAMES = (
     *("identifier", "phrase", "fts", "extraTerms", "branch", "file", "symbol", "error", "authority", "recency"),
     "tokens",
-    *("relevance", "neighbours", "speaker"),
+    *("relevance", "neighbours", "speaker", "semantic"),
 )
 """Names of the addends of a score, in the order of the ranking table."""
 
@@ -640,6 +647,41 @@ class Coverage(Struct, frozen=True, kw_only=True):
     reasons: tuple[str, ...] = ()
 
 
+class Semantic(Struct, frozen=True, kw_only=True):
+    """What the vector search of one retrieval did: counts, identity and timings; never text, vectors or handles.
+
+    Attributes:
+        provider, model, dimensions, destination: of the model.
+        used: whether its vectors took part.
+        reason: why not, a code of `embedding.REASONS`; None if they did.
+        candidates: rows that it found from the model's floor on, and may hand out.
+        admitted: of the ranked rows those that hold nothing of the request itself.
+        stale: rows left out because their text has changed.
+        sources: passages that have vectors.
+        coverage: whether all entries that should have vectors have them (`complete`), some (`partial`) or none.
+        excluded: sources that the privacy policy keeps from a remote model.
+        cache: whether the request's vector was in memory (`hit`), had to be made (`miss`), or neither (`none`).
+        embedding_ms, loading_ms, search_ms: time spent.
+    """
+
+    provider: str
+    model: str
+    dimensions: int
+    destination: Literal["local", "remote"]
+    used: bool = False
+    reason: str | None = None
+    candidates: int = 0
+    admitted: int = 0
+    stale: int = 0
+    sources: int = 0
+    coverage: Literal["complete", "partial", "none"] = "none"
+    excluded: int = 0
+    cache: Literal["hit", "miss", "none"] = "none"
+    embedding_ms: float = 0.0
+    loading_ms: float = 0.0
+    search_ms: float = 0.0
+
+
 class Diagnostics(Struct, frozen=True, kw_only=True):
     """Counts and timings of one retrieval; never any text.
 
@@ -654,6 +696,7 @@ class Diagnostics(Struct, frozen=True, kw_only=True):
         selected_tokens, max_tokens: estimated tokens of the evidence, and their limit.
         max_results: limit of hits.
         duration_ms: time from request text to framed evidence.
+        semantic: what the vector search did; None while `retrieval.semantic` is off.
         coverage: what was searched.
         warnings: stable codes.
     """
@@ -669,6 +712,7 @@ class Diagnostics(Struct, frozen=True, kw_only=True):
     max_tokens: int = 0
     max_results: int = 0
     duration_ms: float = 0.0
+    semantic: Semantic | None = None
     coverage: Coverage = Coverage()
     warnings: tuple[str, ...] = ()
 
@@ -717,6 +761,17 @@ class IndexReport(Struct, frozen=True, kw_only=True):
     duration_ms: float = 0.0
 
 
+class VectorCount(Struct, frozen=True, kw_only=True):
+    """How many vectors of one model a store holds, and of how many sessions; the rest as in `Semantic`."""
+
+    provider: str
+    model: str
+    dimensions: int
+    destination: Literal["local", "remote"]
+    sessions: int
+    vectors: int
+
+
 class StoreStatus(Struct, frozen=True, kw_only=True):
     """Health of a store.
 
@@ -729,6 +784,7 @@ class StoreStatus(Struct, frozen=True, kw_only=True):
         bytes: space that it takes.
         damaged: keys of sessions whose data cannot be read.
         erasing: whether something is forgotten but was not erased everywhere, because that was interrupted.
+        vectors: by model.
     """
 
     location: str
@@ -740,6 +796,7 @@ class StoreStatus(Struct, frozen=True, kw_only=True):
     bytes: int
     damaged: tuple[str, ...] = ()
     erasing: bool = False
+    vectors: tuple[VectorCount, ...] = ()
 
 
 # --- forgetting -----------------------------------------------------------------------------------------------------

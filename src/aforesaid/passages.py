@@ -10,6 +10,7 @@ import unicodedata
 from typing import TYPE_CHECKING, Final
 
 from aforesaid.digests import blake2b
+from aforesaid.embedding import HASH_BYTES
 
 if TYPE_CHECKING:
     from aforesaid.model import Span
@@ -23,7 +24,6 @@ LAST: Final = 8
 """Passages of a longer text that get vectors: so many from its beginning and from its end."""
 _REACH: Final = 300
 """Characters before the end of a passage in which a line or word may end instead."""
-_HASH_BYTES: Final = 16
 
 
 def cut(text: str) -> tuple[Span, ...]:
@@ -46,7 +46,7 @@ def cut(text: str) -> tuple[Span, ...]:
 
 def hash_of(text: str) -> bytes:
     """What tells whether a passage still says what its vector was made of: 16 bytes of its exact text."""
-    return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=_HASH_BYTES).digest()
+    return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=HASH_BYTES).digest()
 
 
 def _end(text: str, start: int) -> int:

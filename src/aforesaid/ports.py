@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
     from contextlib import AbstractContextManager
 
-    from aforesaid.embedding import Passage, Profile, Purpose, Similar
+    from aforesaid.embedding import Covered, Held, Passage, Profile, Purpose, Scale, Similar
     from aforesaid.inquiry import Alternatives, Filter, Outline, Standing
     from aforesaid.model import (
         Checkpoint,
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
         Erased,
         Flaw,
         Header,
+        Semantic,
         Session,
         Span,
         StoredEntry,
@@ -389,6 +390,10 @@ class StorePort(Protocol):
         """The sessions whose header carries this id, in file order."""
         ...
 
+    def vectors(self, key: str) -> VectorPort:
+        """The vectors of a session; nothing is made on the disk before the first one is added."""
+        ...
+
     def read(self, key: str) -> AbstractContextManager[Snapshot]:
         """A snapshot of a session; concurrent syncs do not change it."""
         ...
@@ -447,41 +452,80 @@ class EmbeddingPort(Protocol):
 
 
 class VectorPort(Protocol):
-    """The vectors of one session. All methods raise subclasses of `StoreError`."""
+    """The vectors of one session, of any number of profiles. All methods raise subclasses of `StoreError`.
 
-    def held(self, profile: Profile) -> tuple[Passage, ...]:
-        """The passages that have vectors of a profile, by row and start."""
+    Whatever changes does so at once or not at all. A store that cannot be written, or whose vectors are damaged, has
+    none: damaged ones are begun anew by the next change.
+    """
+
+    def version(self, profile: Profile) -> bytes:
+        """What changes whenever a profile's vectors do; empty while there are none."""
         ...
 
-    def add(self, profile: Profile, passages: Sequence[Passage], vectors: Sequence[bytes]) -> None:
-        """Adds vectors, parallel to the passages: little-endian float32. They are there at once, or not at all."""
+    def load(self, profile: Profile, *, vectors: bool = True) -> Held:
+        """Everything that is held of a profile, or all but the vectors themselves, mostly in row order."""
         ...
 
-    def prune(self, profile: Profile, keep: Sequence[Passage]) -> int:
-        """Leaves of a profile's vectors only those of these passages. Returns how many went; no other profile changes.
+    def covered(self, profile: Profile) -> Covered | None:
+        """Which rows have been looked at, as `add` and `keep` were told; None for none."""
+        ...
 
-        A passage whose entry stands in another row now is kept with the row that is given here.
+    def add(self, profile: Profile, passages: Sequence[Passage], vectors: Sequence[bytes], covered: Covered) -> None:
+        """Adds vectors, parallel to passages that come in row order, and says which rows have been looked at."""
+        ...
+
+    def keep(self, profile: Profile, passages: Sequence[Passage], covered: Covered) -> int:
+        """Leaves of a profile's vectors only those of these passages, told by their hashes, in the places given here.
+
+        Returns how many went. Other profiles stay as they are.
         """
         ...
 
+    def trim(self, profile: Profile, low: int) -> None:
+        """Removes a profile's vectors of rows before `low`."""
+        ...
+
     def profiles(self) -> tuple[tuple[Profile, int], ...]:
-        """All profiles that have vectors here, with their numbers, by name."""
+        """All profiles that have vectors here, with their numbers, by name and dimensions."""
+        ...
+
+    def forget(self, rows: Sequence[int]) -> None:
+        """Removes the vectors of rows, of all profiles, so that nothing on the disk holds them."""
         ...
 
     def discard(self) -> None:
-        """Removes all vectors of the session from the disk."""
+        """Removes all vectors of the session, so that nothing on the disk holds them."""
         ...
 
 
 class SimilarityPort(Protocol):
     """The vector search of one request in one session."""
 
-    def find(self, request: str, spans: Sequence[Span], beside: Sequence[Span]) -> tuple[Similar, ...]:
-        """Rows similar to a request, most similar first, from the floor of the model on; nothing if that fails.
+    @property
+    def scale(self) -> Scale:
+        """How similarities of the model count."""
+        ...
+
+    def find(
+        self, request: str, spans: Sequence[Span], beside: Sequence[Span], admits: Callable[[int], bool] | None = None
+    ) -> tuple[Similar, ...]:
+        """Rows similar to a request, most similar first, from the plain floor of the model on; nothing if that fails.
+
+        The filters hold before any limit.
 
         Args:
             request: what is asked for.
             spans: rows that may come back: only they count towards the limit.
-            beside: rows of the branch that may not, but whose neighbours they may raise; with a limit of their own.
+            beside: rows of the branch that may not, but may raise their neighbours; with a limit of their own.
+            admits: whether a row of `spans` may be handed out; None: all may.
+        """
+        ...
+
+    def report(self, *, admitted: int, stale: int) -> Semantic:
+        """What was done since the port was made: counts, identity, timings; never text.
+
+        Args:
+            admitted: rows that came up by their vector alone.
+            stale: rows whose text is not any more what their vector was made of.
         """
         ...

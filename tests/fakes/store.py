@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import math
 import re
+from array import array
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
+from aforesaid.embedding import Held
 from aforesaid.errors import SessionForgotten, StoreError
 from aforesaid.inquiry import Outline
 from aforesaid.lineage import family_of_line
@@ -37,6 +39,7 @@ from aforesaid.tombstones import KEY_BYTES, Burial, Contained, Marker, made_of, 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
+    from aforesaid.embedding import Covered, Passage, Profile
     from aforesaid.inquiry import Alternatives, Clue, Filter, Standing
     from aforesaid.model import Entry, Header, Level, Span
     from aforesaid.tombstones import Tombstones
@@ -55,6 +58,63 @@ class _Data:
         self.tail = tail
 
 
+class FakeVectors:
+    """`VectorPort` in memory."""
+
+    def __init__(self) -> None:
+        self._held: dict[Profile, list[tuple[Passage, bytes]]] = {}
+        self._covered: dict[Profile, Covered] = {}
+        self._changes = 0
+
+    def _change(self, profile: Profile, held: list[tuple[Passage, bytes]]) -> None:
+        self._held[profile] = sorted(held, key=lambda one: (one[0].row, one[0].start))
+        self._changes += 1
+
+    def version(self, profile: Profile) -> bytes:
+        return str(self._changes).encode() if profile in self._covered else b""
+
+    def load(self, profile: Profile, *, vectors: bool = True) -> Held:
+        held = self._held.get(profile, [])
+        return Held(
+            rows=array("I", [passage.row for passage, _ in held]),
+            starts=array("I", [passage.start for passage, _ in held]),
+            ends=array("I", [passage.end for passage, _ in held]),
+            hashes=b"".join(passage.hash for passage, _ in held),
+            vectors=b"".join(vector for _, vector in held) if vectors else b"",
+        )
+
+    def covered(self, profile: Profile) -> Covered | None:
+        return self._covered.get(profile)
+
+    def add(self, profile: Profile, passages: Sequence[Passage], vectors: Sequence[bytes], covered: Covered) -> None:
+        self._covered[profile] = covered
+        self._change(profile, [*self._held.get(profile, []), *zip(passages, vectors, strict=True)])
+
+    def keep(self, profile: Profile, passages: Sequence[Passage], covered: Covered) -> int:
+        held = self._held.get(profile, [])
+        known = {passage.hash: vector for passage, vector in held}
+        kept = [(passage, known[passage.hash]) for passage in passages if passage.hash in known]
+        self._covered[profile] = covered
+        self._change(profile, kept)
+        return len(held) - len(kept)
+
+    def trim(self, profile: Profile, low: int) -> None:
+        if profile in self._covered:
+            self._change(profile, [one for one in self._held[profile] if one[0].row >= low])
+
+    def profiles(self) -> tuple[tuple[Profile, int], ...]:
+        found = [(profile, len(held)) for profile, held in self._held.items() if held]
+        return tuple(sorted(found, key=lambda one: (one[0].provider, one[0].model, one[0].dimensions)))
+
+    def forget(self, rows: Sequence[int]) -> None:
+        for profile, held in self._held.items():
+            self._change(profile, [one for one in held if one[0].row not in rows])
+
+    def discard(self) -> None:
+        self._held.clear()
+        self._covered.clear()
+
+
 class FakeStore:
     """`StorePort` in memory."""
 
@@ -64,6 +124,10 @@ class FakeStore:
         self.forgetting = FakeForgetting(self._sessions)
         self.manifests = FakeManifests()
         self._withheld: dict[tuple[str, Level], int] = {}
+        self._vectors: dict[str, FakeVectors] = {}
+
+    def vectors(self, key: str) -> FakeVectors:
+        return self._vectors.setdefault(key, FakeVectors())
 
     def sessions(self, *, host: str | None = None, cwd: str | None = None) -> tuple[Session, ...]:
         found = [

@@ -174,7 +174,11 @@ class Eraser:
             if shard is not None and session is not None and not tombstones.refuses(session.file, session.header):
                 covered = _covered(shard, session, tombstones)
                 if covered:
+                    # Before and after: another process may add some of what it has just read.
+                    rows = [entry.row for entry in covered]
+                    self._store.forget_vectors(key, rows)
                     self._store._committed(shard, blank(shard, session, covered))
+                    self._store.forget_vectors(key, rows)
                 else:
                     shard.database.connection.execute("ROLLBACK")
                 scrub(shard.database, self._store._timeout_ms, always=bool(covered))

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from aforesaid.inquiry import Alternatives
     from aforesaid.model import Level, Session
     from aforesaid.ports import ForgettingPort
+    from aforesaid.storage.sqlite.vectors import VectorFile
 
 _NOWHERE = ":memory:"
 
@@ -62,6 +63,7 @@ class MemoryStore:
         self._secret = os.urandom(32)
         self._withheld: Counter[tuple[str, Level]] = Counter()
         self.manifests = MemoryManifests()
+        self._vectors: dict[str, VectorFile] = {}
 
     @property
     def forgetting(self) -> ForgettingPort:
@@ -144,6 +146,15 @@ class MemoryStore:
     def remove(self, key: str) -> None:
         """Removes a session."""
         self._shards.pop(key, None)
+        self._vectors.pop(key, None)
+
+    def vectors(self, key: str) -> VectorFile:
+        """The vectors of a session."""
+        if key not in self._vectors:
+            from aforesaid.storage.sqlite.vectors import MemoryVectors  # late: only semantic search needs it
+
+            self._vectors[key] = MemoryVectors()
+        return self._vectors[key]
 
     def status(self) -> StoreStatus:
         """How much there is."""
@@ -174,6 +185,7 @@ class MemoryStore:
     def close(self) -> None:
         """Forgets everything."""
         self._shards.clear()
+        self._vectors.clear()
 
     def _listed(self, wanted: Callable[[Session], bool]) -> tuple[Session, ...]:
         known = (shard.load() for shard in self._shards.values())

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 
 from aforesaid.storage.sqlite.connection import COMPANIONS, SUFFIX
-from aforesaid.storage.sqlite.store import DAMAGED
+from aforesaid.storage.sqlite.store import DAMAGED, SESSIONS, VECTORS
 
 _KEY_LENGTH = 32
 _OWN = ("catalogue", "forgotten", "manifests", "words")
@@ -17,11 +17,11 @@ _OWN = ("catalogue", "forgotten", "manifests", "words")
 
 def store_files(folder: str) -> tuple[str, ...]:
     """The files of a store, and then the folders that are empty without them."""
-    sessions = os.path.join(folder, "sessions")
     own = {base + SUFFIX + companion for base in _OWN for companion in ("", *COMPANIONS)} | {"lock", "secret"}
-    files = [os.path.join(sessions, name) for name in _names(sessions) if _is_session(name)]
+    inner = [os.path.join(folder, name) for name in (SESSIONS, VECTORS)]
+    files = [os.path.join(parent, name) for parent in inner for name in _names(parent) if _is_session(name)]
     files += [os.path.join(folder, name) for name in _names(folder) if name in own]
-    for parent in (sessions, folder):
+    for parent in (*inner, folder):
         if os.path.isdir(parent) and {os.path.join(parent, name) for name in _names(parent)} <= set(files):
             files.append(parent)
     return tuple(files)

@@ -7,6 +7,7 @@
     FOLDER/manifests.db             records of planned calls
     FOLDER/sessions/KEY.db          one session; KEY is a hash of its transcript's path
     FOLDER/sessions/KEY.damaged     this file was found damaged: the next sync begins it anew
+    FOLDER/vectors/KEY.db           the vectors of one session; there only with semantic search
 
 `engine` makes one with `open_store` and hands it to `indexing` and `retrieval` as a `StorePort`. All SQL is in the
 modules that this one calls.
@@ -49,11 +50,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from aforesaid.inquiry import Alternatives
-    from aforesaid.model import Session, Tally
+    from aforesaid.model import Session, Tally, VectorCount
     from aforesaid.ports import SessionWriter
     from aforesaid.storage.sqlite.erasure import Eraser
     from aforesaid.storage.sqlite.graveyard import Graveyard
     from aforesaid.storage.sqlite.manifests import Manifests
+    from aforesaid.storage.sqlite.vectors import VectorFile
     from aforesaid.storage.sqlite.words import State, WordIndex
     from aforesaid.tombstones import Tombstones
 
@@ -114,6 +116,7 @@ class SqliteStore:
         self._closed = False
         self._manifests: Manifests | None = None
         self._words: WordIndex | None = None
+        self._vectors: dict[str, VectorFile] = {}
 
     @property
     def words(self) -> WordIndex:
@@ -293,6 +296,7 @@ class SqliteStore:
         self._catalogue.forget(key)
         self.manifests.forget(key)
         self.forget_words()
+        self.forget_vectors(key)
 
     def status(self) -> StoreStatus:
         """Health and size; opens every session file, so the time that it takes grows with their number."""
@@ -317,6 +321,7 @@ class SqliteStore:
             bytes=self._size(),
             damaged=tuple(damaged),
             erasing=os.path.exists(os.path.join(self._folder, FORGOTTEN)) and self.forgetting.pending,
+            vectors=self._count_vectors(),
         )
 
     def count_withheld(self, tallies: Iterable[Tally]) -> None:
@@ -344,6 +349,42 @@ class SqliteStore:
             self._manifests.close()
         if self._words is not None:
             self._words.close()
+        for file in self._vectors.values():
+            file.close()
+        self._vectors.clear()
+
+    def vectors(self, key: str) -> VectorFile:
+        """The vectors of a session."""
+        file = self._vectors.get(key)
+        if file is None:
+            from aforesaid.storage.sqlite.vectors import VectorFile  # late: only semantic search needs it
+
+            path = os.path.join(self._folder, VECTORS, key + SUFFIX)
+            file = VectorFile(path, self._lock, writable=self.writable, timeout_ms=self._timeout_ms)
+            while len(self._vectors) >= KEPT_OPEN:
+                self._vectors.pop(next(iter(self._vectors))).close()
+            self._vectors[key] = file
+        return file
+
+    def forget_vectors(self, key: str, rows: Sequence[int] | None = None) -> None:
+        """Removes vectors of a session that may tell what was forgotten: those of some rows, or all."""
+        if key in self._vectors or os.path.exists(os.path.join(self._folder, VECTORS, key + SUFFIX)):
+            file = self.vectors(key)
+            if rows is None:
+                file.discard()
+            else:
+                file.forget(rows)
+
+    def _count_vectors(self) -> tuple[VectorCount, ...]:
+        """How many vectors there are of each model."""
+        folder = os.path.join(self._folder, VECTORS)
+        if not os.path.isdir(folder):
+            return ()
+        from aforesaid.storage.sqlite.vectors import count_vectors  # late: see `vectors`
+
+        return count_vectors(
+            self.vectors(name.removesuffix(SUFFIX)) for name in sorted(os.listdir(folder)) if name.endswith(SUFFIX)
+        )
 
     def forget_words(self) -> None:
         """Discards the index of words, which may hold what was forgotten."""
@@ -432,6 +473,7 @@ class SqliteStore:
     def _committed(self, shard: Shard, session: Session, before: Session | None = None) -> None:
         if before is not None and before.checkpoint.redaction != session.checkpoint.redaction:
             self.forget_words()  # words that are secrets now
+            self.forget_vectors(shard.key)
         shard.ready = True
         self._take_over(session, shard.incarnation)
 
@@ -620,7 +662,9 @@ class SqliteStore:
     def _size(self) -> int:
         """Bytes of all files of the store."""
         total = 0
-        for folder in (self._folder, self._sessions):
+        for folder in (self._folder, self._sessions, os.path.join(self._folder, VECTORS)):
+            if folder.endswith(VECTORS) and not os.path.isdir(folder):
+                continue
             with translated(folder), os.scandir(folder) as found:
                 total += sum(_length(entry.path) for entry in found if entry.is_file())
         return total
@@ -659,6 +703,8 @@ def _is_key(key: str) -> bool:
 _KEY_DIGITS = 32
 
 
+VECTORS = "vectors"
+"""Name of the folder with the vectors."""
 WORDS = "words"
 """Name of the file with the index of words."""
 

@@ -1,0 +1,228 @@
+"""Floor 5: the vectors of one session in memory, and which of them are nearest to a request.
+
+With numpy the product runs over slices of one matrix; without it over columns of an array, for requests of hashed
+features have few numbers that are not zero. Both give the same rows: what a product of float32 proposes is computed
+again in double precision and rounded, and ties are broken by row. Pure.
+"""
+
+from __future__ import annotations
+
+from array import array
+from bisect import bisect_left, bisect_right
+from heapq import nlargest
+from itertools import repeat
+from operator import add, mul
+from sys import byteorder
+from typing import TYPE_CHECKING, Any, Final, Protocol
+
+from aforesaid.embedding import HASH_BYTES, Similar
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from aforesaid.embedding import Held
+    from aforesaid.model import Span
+
+DIGITS: Final = 6
+"""Decimals of a similarity."""
+_MOST_SLICES: Final = 64
+"""Of more stretches the whole product is taken and the rows are picked from it."""
+_SPARE: Final = 16
+
+
+class Matrix(Protocol):
+    """The vectors of one session and profile."""
+
+    @property
+    def count(self) -> int:
+        """How many vectors there are."""
+        ...
+
+    @property
+    def size(self) -> int:
+        """Bytes in memory, about."""
+        ...
+
+    def nearest(
+        self, query: bytes, spans: Sequence[Span], limit: int, floor: float, admits: Callable[[int], bool] | None = None
+    ) -> tuple[Similar, ...]:
+        """The rows within spans whose best passage is most similar to a query, at least `floor`, best first.
+
+        Of rows of one similarity the later comes first. Rows that are not admitted do not count towards the limit.
+        """
+        ...
+
+
+def make_matrix(held: Held, dimensions: int) -> Matrix:
+    """The fastest matrix that this system can have."""
+    try:
+        import numpy  # late: only semantic search needs it, and it is an extra
+    except ImportError:
+        return ArrayMatrix(held, dimensions)
+    return NumpyMatrix(held, dimensions, numpy)
+
+
+class NumpyMatrix:
+    """A matrix of float32."""
+
+    def __init__(self, held: Held, dimensions: int, numpy: Any) -> None:
+        """Takes vectors and the module `numpy`."""
+        self._numpy = numpy
+        self._held = held
+        rows = numpy.array(held.rows, dtype="u4")
+        vectors = numpy.frombuffer(held.vectors, dtype="<f4").reshape(len(held.rows), dimensions)
+        if len(rows) > 1 and bool((rows[1:] < rows[:-1]).any()):
+            self._order = numpy.argsort(rows, kind="stable")
+            rows, vectors = rows[self._order], vectors[self._order]
+        else:
+            self._order = None
+        self._rows, self._vectors = rows, vectors
+
+    @property
+    def count(self) -> int:
+        """How many vectors there are."""
+        return len(self._rows)
+
+    @property
+    def size(self) -> int:
+        """Bytes in memory."""
+        return len(self._held.vectors) + 64 * self.count
+
+    def nearest(
+        self, query: bytes, spans: Sequence[Span], limit: int, floor: float, admits: Callable[[int], bool] | None = None
+    ) -> tuple[Similar, ...]:
+        """See `Matrix`."""
+        numpy = self._numpy
+        vector = numpy.frombuffer(query, dtype="<f4")
+        places, scores = self._scores(vector, spans)
+        wide = min(len(scores), 2 * limit + _SPARE)
+        exact = vector.astype("f8")
+        while wide:
+            best = numpy.argpartition(scores, len(scores) - wide)[len(scores) - wide :]
+            chosen = best if places is None else places[best]
+            similar = (self._vectors[chosen].astype("f8") @ exact).round(DIGITS)
+            found, ended = _choose(
+                zip(similar.tolist(), self._rows[chosen].tolist(), chosen.tolist(), strict=True), limit, floor, admits
+            )
+            if ended or wide == len(scores):
+                return tuple(self._similar(place, similarity) for similarity, place in found)
+            wide = min(len(scores), wide * 4)
+        return ()
+
+    def _scores(self, vector: Any, spans: Sequence[Span]) -> tuple[Any, Any]:
+        """The places within spans (None: all of them, from the first on) and the products there."""
+        numpy = self._numpy
+        edges = numpy.searchsorted(self._rows, numpy.array([(first, last + 1) for first, last in spans]).reshape(-1))
+        slices = [(first, last) for first, last in edges.reshape(-1, 2).tolist() if first < last]
+        if slices == [(0, len(self._rows))]:
+            return None, self._vectors @ vector
+        if not slices:
+            return None, numpy.empty(0, dtype="f4")
+        places = numpy.concatenate([numpy.arange(first, last) for first, last in slices])
+        if len(slices) > _MOST_SLICES:
+            return places, (self._vectors @ vector)[places]
+        return places, numpy.concatenate([self._vectors[first:last] @ vector for first, last in slices])
+
+    def _similar(self, place: int, similarity: float) -> Similar:
+        return _similar(self._held, place if self._order is None else int(self._order[place]), similarity)
+
+
+class ArrayMatrix:
+    """The same without numpy."""
+
+    def __init__(self, held: Held, dimensions: int) -> None:
+        """Takes vectors."""
+        self._held = held
+        self._dimensions = dimensions
+        self._order = sorted(range(len(held.rows)), key=held.rows.__getitem__)
+        self._rows = array("I", [held.rows[place] for place in self._order])
+        values = _floats(held.vectors)
+        if self._order != list(range(len(self._order))):
+            ordered = array("f")
+            for place in self._order:
+                ordered += values[place * dimensions : (place + 1) * dimensions]
+            values = ordered
+        self._values = values
+
+    @property
+    def count(self) -> int:
+        """How many vectors there are."""
+        return len(self._rows)
+
+    @property
+    def size(self) -> int:
+        """Bytes in memory."""
+        return len(self._held.vectors) * 2
+
+    def nearest(
+        self, query: bytes, spans: Sequence[Span], limit: int, floor: float, admits: Callable[[int], bool] | None = None
+    ) -> tuple[Similar, ...]:
+        """See `Matrix`."""
+        vector = _floats(query)
+        scored: list[tuple[float, int, int]] = []
+        for first, last in spans:
+            low, high = bisect_left(self._rows, first), bisect_right(self._rows, last)
+            scores = self._scores(vector, low, high)
+            scored += [
+                (round(score, DIGITS), self._rows[place], place)
+                for place, score in enumerate(scores, low)
+                if score >= floor - 1e-6
+            ]
+        wide = min(len(scored), 2 * limit + _SPARE)
+        while wide:
+            found, ended = _choose(nlargest(wide, scored), limit, floor, admits)
+            if ended or wide == len(scored):
+                return tuple(_similar(self._held, self._order[place], similarity) for similarity, place in found)
+            wide = min(len(scored), wide * 4)
+        return ()
+
+    def _scores(self, vector: array[float], low: int, high: int) -> list[float]:
+        """The products of the vectors from one place up to another."""
+        count = high - low
+        values = self._values[low * self._dimensions : high * self._dimensions]
+        used = [place for place, value in enumerate(vector) if value]
+        if len(used) * 4 > self._dimensions:
+            size = self._dimensions
+            return [sum(map(mul, values[at : at + size], vector)) for at in range(0, count * size, size)]
+        scores = [0.0] * count
+        for place in used:
+            scores = list(map(add, scores, map(mul, values[place :: self._dimensions], repeat(vector[place]))))
+        return scores
+
+
+def _choose(
+    scored: Iterable[tuple[float, int, int]], limit: int, floor: float, admits: Callable[[int], bool] | None
+) -> tuple[list[tuple[float, int]], bool]:
+    """Of (similarity, row, place) the best place of each row, best first, and whether more could not change that."""
+    found: list[tuple[float, int]] = []
+    rows: set[int] = set()
+    # The later row first, and of one row the first passage.
+    for similarity, row, place in sorted(scored, key=lambda one: (-one[0], -one[1], one[2])):
+        if similarity < floor:
+            return found, True
+        if row in rows:
+            continue
+        rows.add(row)
+        if admits is None or admits(row):
+            found.append((similarity, place))
+            if len(found) == limit:
+                return found, True
+    return found, False
+
+
+def _similar(held: Held, place: int, similarity: float) -> Similar:
+    return Similar(
+        row=held.rows[place],
+        similarity=similarity,
+        start=held.starts[place],
+        end=held.ends[place],
+        hash=held.hashes[place * HASH_BYTES : (place + 1) * HASH_BYTES],
+    )
+
+
+def _floats(data: bytes) -> array[float]:
+    values = array("f")
+    values.frombytes(data)
+    if byteorder != "little":
+        values.byteswap()
+    return values
