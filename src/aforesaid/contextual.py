@@ -17,7 +17,7 @@ from aforesaid.model import Relevance
 from aforesaid.text import words
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from aforesaid.lineage import Places
     from aforesaid.model import Weight
@@ -28,6 +28,7 @@ PREVIOUS: Final = 0.4
 FAR: Final = 0.15  # of the second neighbour on each side
 ANSWER_NEXT: Final = 0.4  # an assistant's row takes nothing from the prompt before it
 
+_NONE: Final[Mapping[int, float]] = {}
 MOST_ASIDES: Final = 64
 """Words of a request that are looked at for asides."""
 
@@ -53,17 +54,30 @@ def asides(request: str, terms: Iterable[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(root_of(word) or word for word in found if len(word) > 2))
 
 
-def order(weights: Sequence[Weight], places: Places, eligible: Places, limit: int) -> dict[int, Relevance]:
+def order(
+    weights: Sequence[Weight],
+    places: Places,
+    eligible: Places,
+    limit: int,
+    semantic: Mapping[int, float] = _NONE,
+) -> dict[int, Relevance]:
     """The most relevant rows, best first; of equal ones the later on the branch.
 
     Args:
-        weights: rows of the branch with what they hold themselves.
+        weights: rows of the branch with what they hold themselves. One that holds nothing has the score 0, and may come
+            back if it is listed all the same.
         places: of the rows on the branch.
         eligible: the part of the branch whose rows may come back; the others still count as neighbours.
         limit: how many rows are wanted.
+        semantic: what rows are worth by their vectors, as scores of `weights`.
     """
     scores = {place: weight for weight in weights if (place := places.of(weight.row)) is not None}
-    own = {place: weight.score for place, weight in scores.items()}.get
+    sums = {place: weight.score for place, weight in scores.items()}
+    for row, worth in semantic.items():
+        at = places.of(row)
+        if at is not None:
+            sums[at] = sums.get(at, 0.0) + worth
+    own = sums.get
     found: list[tuple[float, int, int, Relevance]] = []
     for place, weight in scores.items():
         if eligible.of(weight.row) is None:
@@ -73,5 +87,7 @@ def order(weights: Sequence[Weight], places: Places, eligible: Places, limit: in
         else:
             near = NEXT * own(place + 1, 0.0) + PREVIOUS * own(place - 1, 0.0)
         near += FAR * (own(place + 2, 0.0) + own(place - 2, 0.0))
-        found.append((weight.score + near, place, weight.row, Relevance(own=weight.score, neighbours=near)))
+        by_vector = semantic.get(weight.row, 0.0)
+        relevance = Relevance(own=weight.score, neighbours=near, semantic=by_vector)
+        found.append((weight.score + by_vector + near, place, weight.row, relevance))
     return {row: relevance for _, _, row, relevance in nlargest(limit, found, key=lambda one: one[:2])}

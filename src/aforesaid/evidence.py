@@ -21,8 +21,8 @@ from aforesaid.windows import LIMIT, choose_windows, join_windows, replace_in
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from aforesaid.matching import Probe
-    from aforesaid.model import Ranked, StoredEntry
+    from aforesaid.matching import Place, Probe
+    from aforesaid.model import Ranked, Span, StoredEntry
 
     Replacing = Callable[[StoredEntry], Sequence[tuple[int, int, str]]]
 
@@ -103,7 +103,8 @@ def build_evidence(
 ) -> Evidence:
     """The framed message of one row."""
     entry = ranked.candidate.entry
-    windows = choose_windows(entry.text, probe)
+    passage = ranked.candidate.passage
+    windows = choose_windows(entry.text, probe if passage is None else _WithPassage(probe, passage))
     replacements = replacing(entry) if replacing is not None else ()
     if replacements:
         windows = replace_in(windows, replacements)
@@ -112,6 +113,20 @@ def build_evidence(
     excerpt = join_windows(windows)
     message = frame(entry, session_id=session_id, score=ranked.score, reason=ranked.reason, excerpt=excerpt)
     return Evidence(ranked=ranked, windows=windows, excerpt=excerpt, message=message, tokens=estimate(message))
+
+
+class _WithPassage:
+    """Finds what was asked for, and the passage whose vector is most similar to it."""
+
+    def __init__(self, probe: Probe, passage: Span) -> None:
+        self._probe = probe
+        self._passage = passage
+
+    def places(self, text: str) -> tuple[Place, ...]:
+        """See `windows.Finder`; the passage is an item of its own."""
+        found = self._probe.places(text)
+        last = max((item for _, _, item in found), default=-1)
+        return tuple(sorted((*found, (*self._passage, last + 1))))
 
 
 def frame(entry: StoredEntry, *, session_id: str | None, score: float, reason: str, excerpt: str) -> str:

@@ -37,8 +37,8 @@ TOKENS_FULL: Final = 4000
 
 # Of contextual ranking, whose third tier is ordered by these alone.
 RELEVANCE: Final = 10.0  # times bm25, own and of the neighbours
-SPEAKER: Final = 1.0  # of both, for a row that begins with the name of somebody who was asked about
-USER: Final = 0.2  # of both, for a user's message
+SPEAKER: Final = 1.0  # of all of it, for a row that begins with the name of somebody who was asked about
+USER: Final = 0.2  # of all of it, for a user's message
 
 _TIERS: Final[dict[Tier, int]] = {"identifier": 0, "phrase": 1, "other": 2}
 
@@ -49,7 +49,8 @@ def rank(
     """Orders candidates: tier, score descending, timestamp descending, entry id ascending.
 
     Args:
-        candidates: eligible rows with the items that were verified in them; rows without any are left out.
+        candidates: eligible rows with the items that were verified in them; rows without any are left out, unless their
+            vector alone brings them back.
         query: what was asked.
         length: number of entries on the branch.
         admitting: rows without any stay if neighbours make them relevant (a measurement, see `RetrievalOptions`).
@@ -60,6 +61,7 @@ def rank(
         if matched.identifiers
         or matched.phrases
         or matched.terms
+        or candidate.admitted
         or (admitting and candidate.relevance is not None and candidate.relevance.neighbours > 0)
     ]
     # Three stable sorts, the last key first: strings cannot be negated to sort downwards.
@@ -89,14 +91,15 @@ def score(candidate: Candidate, matched: Matched, query: Query, length: int) -> 
     addends = (
         IDENTIFIER if tier == "identifier" else 0.0,
         PHRASE if tier == "phrase" else 0.0,
-        round(FULL_TEXT + _order(candidate.order), 4) if tier == "other" else 0.0,
-        EXTRA_TERM * min(EXTRA_TERMS, topics - 1),
+        round(FULL_TEXT + _order(candidate.order), 4) if tier == "other" and topics else 0.0,
+        EXTRA_TERM * max(0, min(EXTRA_TERMS, topics - 1)),
         BRANCH,
         SAME_FILE * same[0],
         SAME_SYMBOL * same[1],
         SAME_ERROR * same[2],
         *stand(entry.role, entry.tokens, candidate.position, length),
         *(0.0, 0.0, 0.0),
+        round(candidate.semantic + (0.0 if topics else FULL_TEXT), 4) if tier == "other" else 0.0,
     )
     return Ranked(
         candidate=candidate, tier=tier, score=round(fsum(addends), 4), addends=addends, matched=matched, same=same
@@ -122,9 +125,12 @@ def cost(tokens: int) -> float:
 def _score_contextually(candidate: Candidate, relevance: Relevance, matched: Matched, query: Query) -> Ranked:
     """The same in the third tier of contextual ranking."""
     own, near = RELEVANCE * relevance.own, RELEVANCE * relevance.neighbours
-    authority = USER * (own + near) if candidate.entry.role == "user" else 0.0
-    speaker = SPEAKER * (own + near) if _speaks(candidate.entry.text, query) else 0.0
-    addends = (*(0.0,) * 8, round(authority, 4), 0.0, 0.0, round(own, 4), round(near, 4), round(speaker, 4))
+    semantic = RELEVANCE * relevance.semantic
+    whole = own + near + semantic
+    authority = USER * whole if candidate.entry.role == "user" else 0.0
+    speaker = SPEAKER * whole if _speaks(candidate.entry.text, query) else 0.0
+    parts = (*(0.0,) * 8, authority, 0.0, 0.0, own, near, speaker, semantic)
+    addends = tuple(round(part, 4) for part in parts)
     return Ranked(candidate=candidate, tier="other", score=round(fsum(addends), 4), addends=addends, matched=matched)
 
 

@@ -23,10 +23,11 @@ from aforesaid.query import read_query
 from aforesaid.text import digest
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
-    from aforesaid.model import Branch, Ranked, Relevance, RetrievalStatus, Span
-    from aforesaid.ports import Snapshot
+    from aforesaid.fusion import Fused
+    from aforesaid.model import Branch, Ranked, Relevance, RetrievalStatus, Semantic, Span, StoredEntry
+    from aforesaid.ports import SimilarityPort, Snapshot
     from aforesaid.privacy.judge import Judge
     from aforesaid.withholding import Judged
 
@@ -73,6 +74,7 @@ def retrieve(
     dropped: Sequence[str] = (),
     options: RetrievalOptions,
     judge: Judge | None = None,
+    similar: SimilarityPort | None = None,
 ) -> Retrieval:
     """Brings back the entries of a branch that the request needs and the model no longer sees.
 
@@ -85,6 +87,7 @@ def retrieve(
         dropped: ids of entries that a plan leaves out of what the model sees; unknown ones have no effect.
         options: limits and switches.
         judge: says what may be handed out; None: there is no privacy policy.
+        similar: the vector search; None: there is none.
 
     Raises:
         LeafUnknown, EntryUnknown: the session has no entry with a given id.
@@ -100,7 +103,7 @@ def retrieve(
     query = read_query(request)
     work = _read_work(snapshot, branch, request, query, options)
     asked = [] if query.empty else [(request, query)]
-    if not (asked or work) or not (options.exact or options.fts):
+    if not (asked or work) or not (options.exact or options.fts or similar):
         status: RetrievalStatus = "disabled" if asked or work else "no-query"
         return Retrieval(
             session=snapshot.session,
@@ -109,8 +112,10 @@ def retrieve(
             hits=(),
             diagnostics=_blank(snapshot, options, started),
         )
+    near = None if similar is None else _Near(port=similar, admits=_gate(snapshot, judge))
     looks = [
-        _look(snapshot, one, words, request=request, branch=branch, options=options) for words, one in (*asked, *work)
+        _look(snapshot, one, words, request=request, branch=branch, options=options, near=near)
+        for words, one in (*asked, *work)
     ]
     if any(look.found.exact_failed for look in looks):
         blank = _blank(snapshot, options, started)
@@ -145,6 +150,7 @@ def retrieve(
         max_tokens=options.max_tokens,
         max_results=options.max_results,
         duration_ms=(perf_counter() - started) * 1000,
+        semantic=None if similar is None else _report(similar, looks, hidden),
         coverage=_uncovered(cover(snapshot.session), found.warnings),
         warnings=found.warnings,
     )
@@ -158,6 +164,30 @@ def retrieve(
     )
 
 
+class _Near(Struct, frozen=True, kw_only=True):
+    """The vector search, and which of the rows that it finds may be handed out."""
+
+    port: SimilarityPort
+    admits: Callable[[int], bool] | None
+
+
+def _gate(snapshot: Snapshot, judge: Judge | None) -> Callable[[int], bool] | None:
+    """Says of a row whether the privacy policy lets it go, so that none that it does not let go takes a place."""
+    if judge is None or judge.open:
+        return None
+    from aforesaid.withholding import Gate  # late: only a policy needs it
+
+    gate = Gate(snapshot, judge, lambda _: b"")
+    return lambda row: gate.admits((row,))
+
+
+def _report(similar: SimilarityPort, looks: Sequence[_Look], hidden: Sequence[Ranked]) -> Semantic:
+    """What the vector search did."""
+    matched = [row.matched for row in hidden]
+    admitted = sum(not (one.identifiers or one.phrases or one.terms) for one in matched)
+    return similar.report(admitted=admitted, stale=max(look.found.stale for look in looks))
+
+
 class _Look(Struct, frozen=True, kw_only=True):
     """What one query brought up: rows that the model does not see, best first; of `ranked` ones with a match."""
 
@@ -168,10 +198,20 @@ class _Look(Struct, frozen=True, kw_only=True):
 
 
 def _look(
-    snapshot: Snapshot, query: Query, words: str, *, request: str, branch: Branch, options: RetrievalOptions
+    snapshot: Snapshot,
+    query: Query,
+    words: str,
+    *,
+    request: str,
+    branch: Branch,
+    options: RetrievalOptions,
+    near: _Near | None,
 ) -> _Look:
     """Searches for the query of some words, verifies and ranks what was found, leaves out what the model sees."""
-    found = _search(snapshot, query, branch, words, options)
+    fused = None if near is None else _find_similar(near, words, branch)
+    found = _search(snapshot, query, branch, words, options=options, fused=fused)
+    if fused is not None:
+        found = _without_stale(found, fused)
     probe = _probe(query, options)
     ranked = _verify_and_rank(found, query, probe, admitting=options.admitting)
     return _Look(found=found, probe=probe, ranked=len(ranked), hidden=_hide_visible(snapshot, ranked, branch, request))
@@ -235,6 +275,7 @@ class _Found(Struct, frozen=True, kw_only=True):
     off_branch: int = 0
     exact_failed: bool = False
     warnings: tuple[str, ...] = ()
+    stale: int = 0
 
 
 def _latest_request(snapshot: Snapshot, branch: Branch) -> tuple[Branch, str]:
@@ -245,7 +286,35 @@ def _latest_request(snapshot: Snapshot, branch: Branch) -> tuple[Branch, str]:
     return replace(branch, eligible=lineage.without(branch.eligible, [entry.row])), entry.text
 
 
-def _search(snapshot: Snapshot, query: Query, branch: Branch, request: str, options: RetrievalOptions) -> _Found:
+def _find_similar(near: _Near, words: str, branch: Branch) -> Fused:
+    """The rows of the branch that are similar to a request, and what they are worth."""
+    from aforesaid.fusion import fuse  # late: only vectors need it
+
+    beside = lineage.subtract(branch.spans, branch.eligible)
+    found = near.port.find(words, branch.eligible, beside, near.admits)
+    return fuse(found, near.port.scale, lineage.Places(branch.eligible))
+
+
+def _without_stale(found: _Found, fused: Fused) -> _Found:
+    """Takes what vectors of other texts are worth from the candidates."""
+    from aforesaid.fusion import still_says, without_vector  # late: as above
+
+    kept: list[Candidate] = []
+    stale = 0
+    for candidate in found.candidates:
+        passage = fused.passages.get(candidate.entry.row)
+        if passage is None or still_says(candidate.entry, passage):
+            kept.append(candidate)
+            continue
+        stale += 1
+        relevance = None if candidate.relevance is None else without_vector(candidate.relevance)
+        kept.append(replace(candidate, relevance=relevance, semantic=0.0, passage=None, admitted=False))
+    return replace(found, candidates=tuple(kept), stale=stale)
+
+
+def _search(
+    snapshot: Snapshot, query: Query, branch: Branch, request: str, *, options: RetrievalOptions, fused: Fused | None
+) -> _Found:
     """Asks every generator and merges what they found by row; rows off the branch are dropped and counted."""
     rows: dict[int, None] = {}
     order: dict[int, int] = {}
@@ -263,7 +332,8 @@ def _search(snapshot: Snapshot, query: Query, branch: Branch, request: str, opti
     if options.fts:
         try:
             if options.contextual:
-                relevance = _weigh(snapshot, query, branch, request, admitting=options.admitting)
+                weights = _weigh(snapshot, query, branch, request, admitting=options.admitting)
+                relevance = _order(snapshot, weights, branch, fused)
             else:
                 found = snapshot.find_terms(query.terms, branch.eligible, TERM_POOL)
                 order = {term_row.row: place for place, term_row in enumerate(found)}
@@ -272,16 +342,15 @@ def _search(snapshot: Snapshot, query: Query, branch: Branch, request: str, opti
             warnings = (TextSearchFailed.code,)
         else:
             rows.update(dict.fromkeys((*order, *relevance)))
+    if fused is not None:
+        if options.contextual and not relevance:
+            relevance = _order(snapshot, (), branch, fused)
+        rows.update(dict.fromkeys((*relevance, *(() if options.contextual else fused.passages))))
     places = lineage.Places(branch.spans)
     on_branch = {row: place for row in rows if (place := places.of(row)) is not None}
     return _Found(
         candidates=tuple(
-            Candidate(
-                entry=entry,
-                position=on_branch[entry.row],
-                order=order.get(entry.row),
-                relevance=relevance.get(entry.row),
-            )
+            _candidate(entry, on_branch[entry.row], order.get(entry.row), relevance.get(entry.row), fused)
             for entry in snapshot.entries(tuple(on_branch))
         ),
         length=places.length,
@@ -291,15 +360,52 @@ def _search(snapshot: Snapshot, query: Query, branch: Branch, request: str, opti
     )
 
 
-def _weigh(snapshot: Snapshot, query: Query, branch: Branch, request: str, *, admitting: bool) -> dict[int, Relevance]:
-    """The rows that the topics make most relevant in their place on the branch, best first."""
+def _candidate(
+    entry: StoredEntry, position: int, order: int | None, relevance: Relevance | None, fused: Fused | None
+) -> Candidate:
+    """An eligible row with what each search says of it."""
+    if fused is None or entry.row not in fused.passages:
+        return Candidate(entry=entry, position=position, order=order, relevance=relevance)
+    from aforesaid.fusion import DOCUMENTED  # late: only vectors need it
+
+    passage = fused.passages[entry.row]
+    return Candidate(
+        entry=entry,
+        position=position,
+        order=order,
+        relevance=relevance,
+        semantic=DOCUMENTED * fused.worth[entry.row],
+        passage=(passage.start, passage.end),
+        admitted=entry.row in fused.admitted,
+    )
+
+
+def _weigh(snapshot: Snapshot, query: Query, branch: Branch, request: str, *, admitting: bool) -> tuple[Weight, ...]:
+    """The rows that hold something of the topics, or of the words beside them."""
     roots = contextual.roots_of(query.terms)
     plain = tuple(term for term in query.terms if term not in roots)
     beginnings = (*roots.values(), *contextual.asides(request, query.terms))
     weights = snapshot.weigh_terms(plain, beginnings, branch.spans)
-    if admitting:
-        weights = _with_all(snapshot, weights, branch)
-    return contextual.order(weights, lineage.Places(branch.spans), lineage.Places(branch.eligible), TERM_POOL)
+    return _with_all(snapshot, weights, branch) if admitting else weights
+
+
+def _order(snapshot: Snapshot, weights: Sequence[Weight], branch: Branch, fused: Fused | None) -> dict[int, Relevance]:
+    """The rows that are most relevant in their place on the branch, best first."""
+    places, eligible = lineage.Places(branch.spans), lineage.Places(branch.eligible)
+    if fused is None:
+        return contextual.order(weights, places, eligible, TERM_POOL)
+    from aforesaid.fusion import RELEVANCE  # late: as above
+
+    best = max((weight.score for weight in weights), default=0.0) or RELEVANCE
+    known = {weight.row for weight in weights}
+    alone = snapshot.entries(sorted(fused.admitted - known))
+    return contextual.order(
+        (*weights, *(Weight(row=entry.row, score=0.0, role=entry.role) for entry in alone)),
+        places,
+        eligible,
+        TERM_POOL,
+        {row: best * worth for row, worth in fused.worth.items()},
+    )
 
 
 def _with_all(snapshot: Snapshot, weights: Sequence[Weight], branch: Branch) -> tuple[Weight, ...]:
