@@ -85,6 +85,14 @@ def test_the_tools_are_listed_with_schemas_that_every_client_understands(desk: D
         assert (told["readOnlyHint"], told["destructiveHint"], told["openWorldHint"]) == (True, False, False)
 
 
+def test_what_was_registered_for_claude_code_starts_the_server(desk: Desk, transcript: Path) -> None:
+    inspector = Inspector(desk, transcript)
+    desk.run("install", "mcp", "--client", "claude-code", environment={"CLAUDE_CONFIG_DIR": str(desk.folder)})
+    inspector.file = desk.folder / ".claude.json"
+    listed = inspector.ask("tools/list")["tools"]
+    assert [tool["name"] for tool in listed] == [tool.name for tool in read_tools()]
+
+
 def test_each_tool_answers_what_the_engine_and_the_command_line_answer(desk: Desk, transcript: Path) -> None:
     inspector = Inspector(desk, transcript)
     page = inspector.call("history_recall", "query=PG_PORT", "limit=5")

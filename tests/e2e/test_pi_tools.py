@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import subprocess
 from typing import TYPE_CHECKING, Any
 
 from tests.realpi import FACT, OFF_TOPIC, Home, Model, Pi, evidence, fill, lose_the_fact, needs_pi, text_of
@@ -231,3 +232,28 @@ def test_another_session_of_a_trusted_project_is_searched_where_its_user_allows_
     home.aforesaid("config", "set", "historyTools.allowProjectScope", "true")
     trusted = ask("--approve")
     assert [len(answer.get("hits", ())) for answer in trusted] == [1, 1], trusted
+
+
+def test_pi_connects_the_server_that_was_registered_with_it_and_calls_it(home: Home, model: Model) -> None:
+    settings = home.agent / "mcp.json"
+    written = '{"mcpServers": {}, "autoEnableCodemode": false}'
+    settings.write_text(written)
+    home.aforesaid("install", "mcp", "--client", "pi")
+    listed = subprocess.run(
+        home.command("mcp", "list", "--json"), env=home.environment, cwd=home.work, capture_output=True, timeout=60,
+        check=True,
+    )  # fmt: skip
+    (server,) = json.loads(listed.stdout)["servers"]
+    assert server["name"] == "aforesaid"
+    assert server["state"] == "connected"
+    assert sorted(server["tools"]) == sorted(NAMES), server
+    with Pi(home) as pi:
+        lose_the_fact(pi)
+        session = json.loads(home.session_files()[0].read_text().splitlines()[0])["id"]
+        given = {"query": "PG_PORT", "session": session}
+        plot = model.script = Plot(OFF_TOPIC, ("mcp__aforesaid__history_recall", given))
+        pi.prompt(OFF_TOPIC)
+        assert [FACT in hit["snippet"] for hit in plot.seen[0]["hits"]] == [True]
+        assert len(known(home, "5433")) == 1
+    home.aforesaid("uninstall", "mcp", "--client", "pi")
+    assert settings.read_text() == written

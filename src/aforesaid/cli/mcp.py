@@ -26,8 +26,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(arguments: Namespace, options: Options) -> int:
     """Serves until the input ends."""
-    if find_spec("mcp") is None:
-        raise OperationError("the MCP SDK is not installed", "install it with `pip install 'aforesaid[mcp]'`")
+    need_sdk()
     if arguments.codex_home is not None:
         os.environ["CODEX_HOME"] = arguments.codex_home
     from aforesaid.hosts.mcp.callers import look_around  # late: after the arguments are known to be right
@@ -40,3 +39,13 @@ def run(arguments: Namespace, options: Options) -> int:
         around = look_around(arguments.session, project=allowed)
         serve(engine, HistoryTools(engine, caller, arguments.provider), around)
     return 0
+
+
+def need_sdk() -> None:
+    """Refuses what could not run.
+
+    Raises:
+        OperationError: the SDK is not installed.
+    """
+    if find_spec("mcp") is None:
+        raise OperationError("the MCP SDK is not installed", "install it with `pip install 'aforesaid[mcp]'`")

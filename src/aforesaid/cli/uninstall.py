@@ -5,12 +5,13 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from aforesaid.cli.install import TARGETS, describe
+from aforesaid.cli.install import add_target, check_target, describe
 from aforesaid.cli.terminal import emit, show
 from aforesaid.config import store_folder, user_file
 from aforesaid.engine import store_files
 from aforesaid.hosts import wire
-from aforesaid.hosts.pi.installation import Change, carry_out, plan_uninstall
+from aforesaid.hosts.changes import Change, carry_out
+from aforesaid.hosts.mcp.registration import plan_unregister
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
@@ -20,23 +21,34 @@ if TYPE_CHECKING:
 
 def add_arguments(parser: ArgumentParser) -> None:
     """The arguments of `uninstall`."""
-    parser.add_argument("host", metavar="HOST", choices=TARGETS, help="pi")
-    parser.add_argument("--dry-run", action="store_true", help="show the exact changes and make none")
+    add_target(parser)
     parser.add_argument("--purge", action="store_true", help="delete the store and your configuration as well")
 
 
 def run(arguments: Namespace, options: Options) -> int:
     """Takes back; a second time changes nothing."""
-    changes = plan_uninstall()
+    check_target(arguments)
+    changes = _plan(arguments)
     if arguments.purge:
         changes += _purge(options)
     if not arguments.dry_run:
         carry_out(changes)
     if options.json:
-        emit(wire.installation("uninstall", arguments.host, changes, dry_run=arguments.dry_run))
+        told = wire.installation(
+            "uninstall", arguments.host, changes, client=arguments.client, dry_run=arguments.dry_run
+        )
+        emit(told)
     else:
-        show(describe(changes, dry_run=arguments.dry_run))
+        show(describe(changes, dry_run=arguments.dry_run, whole=arguments.dry_run))
     return 0
+
+
+def _plan(arguments: Namespace) -> tuple[Change, ...]:
+    if arguments.host == "pi":
+        from aforesaid.hosts.pi.installation import plan_uninstall  # late: one of the two
+
+        return plan_uninstall()
+    return plan_unregister(arguments.client)
 
 
 def _purge(options: Options) -> tuple[Change, ...]:

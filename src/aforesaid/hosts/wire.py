@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from aforesaid.config import Config, Setting
     from aforesaid.extractive.values import HistoryView
-    from aforesaid.hosts.pi.installation import Change
+    from aforesaid.hosts.changes import Change
     from aforesaid.inquiry import Expansion, Found, RecallPage
     from aforesaid.lost import LostReport
     from aforesaid.model import (
@@ -493,17 +493,27 @@ def config_path(file: str, exists: bool) -> Document:
     return {"schema": "aforesaid.config-path/1", "file": file, "exists": exists}
 
 
-def installation(action: str, host: str, changes: Sequence[Change], *, dry_run: bool) -> Document:
+def installation(
+    action: str, host: str, changes: Sequence[Change], *, client: str | None = None, dry_run: bool
+) -> Document:
     """`aforesaid.installation/1`: what installing or uninstalling changes, or would change."""
     return {
         "schema": "aforesaid.installation/1",
         "action": action,
         "host": host,
+        "client": client,
         "dryRun": dry_run,
-        "changes": [
-            {"path": change.path, "action": change.action, "content": change.content or None} for change in changes
-        ],
+        "changes": [{"path": change.path, "action": change.action, "content": _content(change)} for change in changes],
     }
+
+
+def _content(change: Change) -> str | None:
+    """Of an edited file only the edit: the rest is its owner's."""
+    if change.action == "edit":
+        from aforesaid.hosts.changes import show_edit  # late: only installing needs it
+
+        return show_edit(change)
+    return change.content or None
 
 
 def version(number: str) -> Document:

@@ -12,8 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from aforesaid.errors import OperationError
+from aforesaid.hosts.changes import carry_out
 from aforesaid.hosts.pi import installation
-from aforesaid.hosts.pi.installation import MARK, carry_out, extension_file, plan_install, plan_uninstall
+from aforesaid.hosts.pi.installation import MARK, extension_file, plan_install, plan_uninstall
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -157,7 +158,7 @@ def test_a_draft_does_not_stay_when_the_file_cannot_be_put_in_place(
     def refuse(*_: object) -> None:
         raise PermissionError(13, "Permission denied")
 
-    monkeypatch.setattr("aforesaid.hosts.pi.installation.os.replace", refuse)
+    monkeypatch.setattr("aforesaid.hosts.changes.os.replace", refuse)
     with pytest.raises(OperationError, match="Permission denied"):
         carry_out(plan_install())
     assert list((agent / "extensions").iterdir()) == []

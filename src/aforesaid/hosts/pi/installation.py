@@ -9,11 +9,10 @@ from __future__ import annotations
 import json
 import os
 import sys
-from typing import TYPE_CHECKING, Final, Literal
-
-from msgspec import Struct
+from typing import TYPE_CHECKING, Final
 
 from aforesaid.errors import OperationError
+from aforesaid.hosts.changes import Change, folders_above, missing_folders, read_text, remove_folders
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -44,20 +43,6 @@ export default async function (pi) {{
 """
 
 
-class Change(Struct, frozen=True, kw_only=True):
-    """One change to the disk.
-
-    Attributes:
-        path: what is changed.
-        action: what happens to it.
-        content: of the file as it will be; empty for folders and for what goes.
-    """
-
-    path: str
-    action: Literal["create", "replace", "delete", "make-folder", "remove-folder"]
-    content: str = ""
-
-
 def agent_folder() -> str:
     """Pi's own folder: `PI_CODING_AGENT_DIR`, else `.pi/agent` in the home folder."""
     folder = os.environ.get("PI_CODING_AGENT_DIR") or os.path.join("~", ".pi", "agent")
@@ -79,8 +64,8 @@ def plan_install(options: Sequence[str] = ()) -> tuple[Change, ...]:
         OperationError: a file of the same name is somebody else's, or cannot be read.
     """
     file = os.path.join(agent_folder(), FILE)
-    found = _read(file)
-    made = _missing_folders(os.path.dirname(file)) if found is None else _made(found, file)
+    found = read_text(file)
+    made = missing_folders(file) if found is None else _made(found, file)
     content = _loader(made, options)
     if content == found:
         return ()
@@ -95,49 +80,10 @@ def plan_uninstall() -> tuple[Change, ...]:
         OperationError: a file of the same name is somebody else's, or cannot be read.
     """
     file = os.path.join(agent_folder(), FILE)
-    found = _read(file)
+    found = read_text(file)
     if found is None:
         return ()
-    gone, changes = {file}, [Change(path=file, action="delete")]
-    for folder in reversed(_made(found, file)):
-        if not os.path.isdir(folder) or not {entry.path for entry in os.scandir(folder)} <= gone:
-            break
-        changes.append(Change(path=folder, action="remove-folder"))
-        gone.add(folder)
-    return tuple(changes)
-
-
-def carry_out(changes: Sequence[Change]) -> None:
-    """Does what was planned.
-
-    Raises:
-        OperationError: the system refuses.
-    """
-    for change in changes:
-        try:
-            _carry_out(change)
-        except OSError as error:
-            reason = error.strerror or type(error).__name__
-            raise OperationError(f"{change.path} cannot be changed: {reason}", "check its permissions") from error
-
-
-def _carry_out(change: Change) -> None:
-    if change.action == "make-folder":
-        os.mkdir(change.path)
-    elif change.action == "remove-folder":
-        os.rmdir(change.path)
-    elif change.action == "delete":
-        os.unlink(change.path)
-    else:
-        draft = f"{change.path}.{os.getpid()}"
-        try:
-            with open(draft, "w", encoding="utf-8", newline="\n") as target:
-                target.write(change.content)
-            os.replace(draft, change.path)
-        except OSError:
-            if os.path.exists(draft):
-                os.unlink(draft)
-            raise
+    return (Change(path=file, action="delete"), *remove_folders(file, _made(found, file)))
 
 
 def _loader(made: Sequence[str], options: Sequence[str]) -> str:
@@ -151,17 +97,6 @@ def _loader(made: Sequence[str], options: Sequence[str]) -> str:
     return f"{MARK}{json.dumps(notes)}\n" + _LOADER.format(
         launch=json.dumps(launch), extension=json.dumps(extension_file())
     )
-
-
-def _read(file: str) -> str | None:
-    """What our file holds; None if there is none."""
-    try:
-        with open(file, encoding="utf-8", newline="") as source:
-            return source.read()
-    except FileNotFoundError:
-        return None
-    except (OSError, UnicodeError) as error:
-        raise OperationError(f"{file} cannot be read: {error}", "move it away, or check its permissions") from error
 
 
 def _made(found: str, file: str) -> tuple[str, ...]:
@@ -178,19 +113,7 @@ def _made(found: str, file: str) -> tuple[str, ...]:
         made = [str(name) for name in notes["made"]]
     except (ValueError, KeyError, TypeError):
         made = []
-    parents = _folders(os.path.dirname(file))
+    parents = folders_above(file)
     named = {os.path.normpath(os.path.join(agent_folder(), name)) for name in made}
     # A line that was edited must not lead anywhere else.
     return tuple(folder for folder in parents if folder in named)
-
-
-def _missing_folders(folder: str) -> tuple[str, ...]:
-    return tuple(parent for parent in _folders(folder) if not os.path.isdir(parent))
-
-
-def _folders(folder: str) -> tuple[str, ...]:
-    """A folder and those that it stands in, outermost first."""
-    found = [folder]
-    while (parent := os.path.dirname(found[-1])) != found[-1]:
-        found.append(parent)
-    return tuple(reversed(found))
