@@ -33,6 +33,11 @@ class Places:
         self._firsts = [first for first, _, _ in starts]
         self.length = before
 
+    @property
+    def spans(self) -> Sequence[tuple[int, int, int]]:
+        """First row, last row and place of the first one, by row."""
+        return self._spans
+
     def of(self, row: int) -> int | None:
         """The place of a row, or None if it is not on the branch."""
         index = bisect_right(self._firsts, row) - 1

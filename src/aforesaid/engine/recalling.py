@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
@@ -30,8 +31,10 @@ if TYPE_CHECKING:
     )
     from aforesaid.privacy.judge import Judge
     from aforesaid.recall.scopes import Selection
+    from aforesaid.recall.survey import Surveyor
     from aforesaid.refs import Issuer
 
+    Batches = tuple[tuple[Session, ...], ...]
     Path = str | os.PathLike[str]
     Progress = Callable[[int, int], None]
 
@@ -60,6 +63,8 @@ OWN = Caller()
 
 class Recalling(Retrieving):
     """Explicit search."""
+
+    _arranged: tuple[Sequence[Session], str, Batches, bytes] | None = None
 
     def recall(
         self,
@@ -180,8 +185,7 @@ class Recalling(Retrieving):
             ScopeNotAllowed: the caller may not search there.
         """
         scope = question.scope
-        from aforesaid.recall.scopes import Selection, arrange, flaws_of, select  # late: see `recall`
-        from aforesaid.recall.survey import survey
+        from aforesaid.recall.scopes import Selection, flaws_of, select  # late: see `recall`
 
         if scope == "host-wide" and caller.model:
             raise ScopeNotAllowed("a model may not search all sessions", "choose another scope")
@@ -202,18 +206,21 @@ class Recalling(Retrieving):
         sessions, missing = select(self._store, own, scope)
         if own is not None and len(sessions) == 1 and scope in {"current-branch", "current-session"}:
             flaws = flaws_of(sessions)
-            return Selection(own=own, batches=((own,),), stale=int(STALE in reasons), reasons=(*flaws, *reasons))
+            batches, name = self._arrange((own,), own)
+            return Selection(
+                own=own, batches=batches, name=name, stale=int(STALE in reasons), reasons=(*flaws, *reasons)
+            )
         wide = scope in {"project", "host-wide"}
         if wide:
             every = sessions if scope == "host-wide" else self._store.sessions()
-            known = [known.file for known in every]
-            seen = survey(sessions, known, [os.fspath(folder) for folder in folders], is_transcript)
+            seen = self._surveyor.survey(sessions, every, [os.fspath(folder) for folder in folders], is_transcript)
         else:
-            seen = survey(sessions[1:], (), (), None)
-        picked = self._pick(sessions, question, own)
+            seen = self._surveyor.survey(sessions[1:])
+        batches, name = self._arrange(self._pick(sessions, question, own), own)
         return Selection(
             own=own,
-            batches=arrange(self._store, own, picked),
+            batches=batches,
+            name=name,
             known=len(sessions),
             eligible=len(sessions) + seen.unknown + len(missing),
             stale=seen.stale + (STALE in reasons),
@@ -230,7 +237,27 @@ class Recalling(Retrieving):
             return sessions
         self._store.learn_words(sessions, LEARNING)
         keys = self._store.may_hold(sessions, alternatives)
+        if len(keys) == len(sessions):
+            return sessions
         return [one for one in sessions if one.key in keys or (own is not None and one.key == own.key)]
+
+    def _arrange(self, picked: Sequence[Session], own: Session | None) -> tuple[Batches, bytes]:
+        """What is searched together, in order, and its name; the same for the next question about the same sessions."""
+        from aforesaid.recall.pages import name_sessions  # late: see `recall`
+        from aforesaid.recall.scopes import arrange
+
+        key = "" if own is None else own.key
+        last = self._arranged
+        if last is None or last[0] is not picked or last[1] != key:
+            batches = arrange(self._store, own, picked)
+            self._arranged = last = picked, key, batches, name_sessions(batches, key)
+        return last[2], last[3]
+
+    @cached_property
+    def _surveyor(self) -> Surveyor:
+        from aforesaid.recall.survey import Surveyor  # late: see `recall`
+
+        return Surveyor()
 
     def expand(
         self,

@@ -26,7 +26,7 @@ from aforesaid.patterns import read_pattern
 from aforesaid.recall.candidates import ask_late, take
 from aforesaid.recall.hits import Searched, make_found, open_gate
 from aforesaid.recall.order import SECONDS, Budget, Order, search
-from aforesaid.recall.pages import Point, follow, mark, name_content, name_question, name_sessions
+from aforesaid.recall.pages import Point, follow, mark, name_content, name_question
 from aforesaid.recall.views import stale, view_other, view_session
 
 if TYPE_CHECKING:
@@ -132,7 +132,7 @@ def recall(
     own = selection.own
     name = name_question(question, own.key if own is not None else "")
     point = follow(cursor, name, options.issuer)
-    sessions = name_sessions(selection)
+    sessions = selection.name
     if point is not None and point.sessions != sessions:
         raise stale()
     asked = _Asked(
@@ -173,6 +173,7 @@ def _search_batch(asked: _Asked, point: Point, page: _Page, opened: ExitStack) -
     shared = {family for family, members in families.items() if members > 1 or (not family and len(batch) > 1)}
     end = point
     bound: Key | None = None
+    entries = sum([session.entries for session in batch])
     for session in batch:
         try:
             snapshot = opened.enter_context(asked.store.read(session.key))
@@ -185,7 +186,8 @@ def _search_batch(asked: _Asked, point: Point, page: _Page, opened: ExitStack) -
         end = opening.end or end
         page.policy = page.policy or opening.policy
         where = Searched(snapshot=snapshot, view=opening.view, pattern=asked.pattern)
-        budget = Budget(limited=asked.question.mode == "regex", seconds=SECONDS / len(batch))
+        share = (1 + session.entries) / (len(batch) + entries)
+        budget = Budget(limited=asked.question.mode == "regex", seconds=SECONDS * share)
         found, stopped = search(
             snapshot, opening.view, opening.candidates, asked.order, after=point.after, bound=bound,
             limit=limit, budget=budget, admits=opening.admits,
@@ -240,6 +242,8 @@ def _open(asked: _Asked, point: Point, snapshot: Snapshot, copies: set[tuple[obj
     else:
         view = view_other(snapshot, asked.question.scope)
     proposed = snapshot.propose(asked.alternatives, view.spans) if asked.alternatives != ((),) else None
+    if proposed is not None and 2 * len(proposed) > session.entries:
+        proposed = None  # a common word fills the page soon, in the order that is known anyway
     judge = asked.judge(session)
     policy = judge is not None and not judge.open
     if outlines is None and (policy or copies is not None):

@@ -31,7 +31,8 @@ if TYPE_CHECKING:
     from aforesaid.recall.views import View
 
     Item = TypeVar("Item")
-    _Ranked = tuple[float, Standing]
+    Ranked = tuple[float, Standing]
+    """A score, and the entry that has it."""
 
 Key = tuple[float, str, str, str]
 """Sorts hits, best first: score downwards, timestamp downwards, entry id, the store's key of the session. Where
@@ -47,6 +48,10 @@ _NO_TIME: Final = "\x7f"
 _LONGEST_READ: Final = 2000
 """Characters of a query whose files, symbols and errors count."""
 _MOST_ROWS: Final = 10**12
+_NEAR: Final = 0.001
+"""More than rounding changes a score."""
+_BEHIND: Final = (2 * _MOST_ROWS, 2 * _MOST_ROWS, 0)
+"""A span behind all rows."""
 
 
 class Budget:
@@ -101,22 +106,41 @@ class Order:
         same = (weight * len(items.intersection(matched)) for items, weight in self._weights)
         return base, ranking.EXTRA_TERM * more, *same
 
-    def scores(self, standings: Sequence[Standing], view: View, matched: Sequence[str]) -> list[float]:
-        """The scores of entries that hold the same items."""
+    def rank(
+        self, standings: Sequence[Standing], view: View, matched: Sequence[str], *, least: float | None = None
+    ) -> list[Ranked]:
+        """The scores of entries that hold the same items, with the entries, in the given order.
+
+        Args:
+            standings: of the entries, by row.
+            view: what is known of their session.
+            matched: what they hold.
+            least: entries with a lower score may be left out.
+        """
         worth = self.worth(matched)
         if not worth:
-            return [0.0] * len(standings)
-        place_of, authority, cost, full = view.branch.of, ranking.AUTHORITY, ranking.cost, ranking.RECENCY
-        length, last = max(1, view.branch.length - 1), max(1, view.last - 1)
+            return [(0.0, standing) for standing in standings]
+        authority, cost, full = ranking.AUTHORITY, ranking.cost, ranking.RECENCY
+        length, latest = max(1, view.branch.length - 1), max(1, view.last - 1)
         off, on = fsum(worth), fsum((*worth, ranking.BRANCH))
-        found: list[float] = []
-        for row, role, tokens in standings:
-            place = place_of(row)
-            # As `ranking.recency`, without a call for each of thousands of entries.
-            base, recency = (off, full * (row - 1) / last) if place is None else (on, full * place / length)
-            standing = authority.get(role, 0.0) + round(recency, 4) + cost(tokens)
-            # The addends have four decimals each, so no order of adding them can change the fourth.
-            found.append(round(base + standing, 4))
+        lowest = -1.0 if least is None else least - _NEAR
+        spans = iter(view.branch.spans)
+        first, last, before = next(spans, _BEHIND)
+        found: list[Ranked] = []
+        for standing in standings:
+            row, role, tokens = standing
+            while row > last:
+                first, last, before = next(spans, _BEHIND)
+            if row < first:
+                base, recency = off, full * (row - 1) / latest
+            else:
+                base, recency = on, full * (before + row - first) / length
+            stands = authority.get(role, 0.0)
+            if base + stands + recency < lowest:  # what a text costs only lowers it
+                continue
+            # As `ranking.stand`, without calls for each of thousands of entries. The addends have four decimals each,
+            # so no order of adding them can change the fourth.
+            found.append((round(base + (stands + round(recency, 4) + cost(tokens)), 4), standing))
         return found
 
     def key(self, outline: Outline, score: float, session: str) -> Key:
@@ -165,8 +189,8 @@ def search(
     """
     pattern = order.pattern
     items = () if pattern is None else pattern.items
-    standings = candidates.standings
-    ranked = sorted(zip(order.scores(standings, view, items), standings, strict=True), key=itemgetter(0), reverse=True)
+    least = None if bound is None else -bound[0]
+    ranked = sorted(order.rank(candidates.standings, view, items, least=least), key=itemgetter(0), reverse=True)
     stretch = _Stretch(snapshot.session.key, candidates, order, after, bound)
     if pattern is None:
         listed = (hit for batch in stretch.batches(ranked) for hit in batch)
@@ -199,7 +223,7 @@ class _Stretch:
         """Whether everything with a score, or less, is behind the end."""
         return self._bound is not None and -score > self._bound[0]
 
-    def batches(self, ranked: Sequence[_Ranked]) -> Iterator[list[Hit]]:
+    def batches(self, ranked: Sequence[Ranked]) -> Iterator[list[Hit]]:
         """The entries in order, some at a time; those with the same score are never divided.
 
         Most are never asked for, so that their outlines are read and their places worked out late.
@@ -260,7 +284,7 @@ def _read_by_promise(
     snapshot: BrowsePort,
     view: View,
     stretch: _Stretch,
-    ranked: Sequence[_Ranked],
+    ranked: Sequence[Ranked],
     pattern: Pattern,
     *,
     limit: int,
@@ -280,7 +304,7 @@ def _read_by_promise(
         for (_, standing), text in zip(batch, texts, strict=True):
             matched = pattern.matched(text)
             if matched:
-                (score,) = stretch.order.scores((standing,), view, matched)
+                ((score, _),) = stretch.order.rank((standing,), view, matched)
                 matching[standing[0]] = score, matched
         for outline in stretch.candidates.outlines(list(matching)) if matching else ():
             hit = stretch.hit(outline, *matching[outline.row])

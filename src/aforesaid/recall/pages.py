@@ -16,11 +16,11 @@ from aforesaid.errors import RefInvalid
 from aforesaid.refs import seal, unseal
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from aforesaid.inquiry import Outline, Question
+    from aforesaid.model import Session
     from aforesaid.recall.order import Key
-    from aforesaid.recall.scopes import Selection
     from aforesaid.refs import Issuer
 
 
@@ -60,10 +60,14 @@ def name_question(question: Question, session: str) -> bytes:
     return _digest(repr((question, session)).encode())
 
 
-def name_sessions(selection: Selection) -> bytes:
-    """A name that changes when a session of the scope changes, comes or goes; the own one may grow."""
-    own = selection.own.key if selection.own is not None else ""
-    states = [(session.key, 0 if session.key == own else session.generation) for session in selection.sessions]
+def name_sessions(batches: Iterable[Iterable[Session]], own: str) -> bytes:
+    """A name that changes when a session of the scope changes, comes or goes; the own one may grow.
+
+    Args:
+        batches: the sessions that are searched, in order.
+        own: key of the own one; empty if there is none.
+    """
+    states = [(one.key, 0 if one.key == own else one.generation) for batch in batches for one in batch]
     return _digest(repr(states).encode())
 
 

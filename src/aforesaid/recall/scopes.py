@@ -22,8 +22,11 @@ if TYPE_CHECKING:
     from aforesaid.model import Session
     from aforesaid.ports import StorePort
 
-SESSIONS = 16
-"""Sessions that are searched together, so that the best of them all comes first. Families are not divided."""
+SESSIONS = 48
+"""Sessions that are searched together, so that the best of them all comes first. Families are not divided. Each takes
+three files of the system while it is open, of which a process of macOS may have 256."""
+FEW, MANY_ENTRIES = 16, 40_000
+"""Of large sessions not more are searched together than these, or than have so many entries."""
 ANCESTOR_MISSING = "ancestor-missing"
 """The session that one was forked from is not in the store, or more than one could be meant."""
 ANCESTOR_UNVERIFIED = "ancestor-unverified"
@@ -39,6 +42,7 @@ class Selection(Struct, frozen=True, kw_only=True):
         own: the session that the caller asks from, or None.
         batches: what is searched together, in order; the own session comes first. Sessions that cannot hold what is
             looked for are left out: they count as searched.
+        name: of the batches (`pages.name_sessions`).
         known: how many sessions of the scope the store has.
         eligible: how many sessions of the scope are known to exist.
         stale: how many have a transcript that has changed since.
@@ -47,15 +51,11 @@ class Selection(Struct, frozen=True, kw_only=True):
 
     own: Session | None
     batches: tuple[tuple[Session, ...], ...]
+    name: bytes
     known: int = 1
     eligible: int = 1
     stale: int = 0
     reasons: tuple[str, ...] = ()
-
-    @property
-    def sessions(self) -> tuple[Session, ...]:
-        """All of them, in order."""
-        return tuple(session for batch in self.batches for session in batch)
 
 
 def select(store: StorePort, own: Session | None, scope: Scope) -> tuple[tuple[Session, ...], tuple[str, ...]]:
@@ -98,10 +98,16 @@ def arrange(store: StorePort, own: Session | None, sessions: Sequence[Session]) 
         first = _family(store, own)
         families = {first: [own, *families.pop(first, [])], **families}
     batches: list[list[Session]] = []
+    entries = 0
     for family in families.values():
-        if not batches or len(batches[-1]) + len(family) > SESSIONS:
+        # The own session may grow between two pages, which must not move the others.
+        more = sum(session.entries for session in family if own is None or session.key != own.key)
+        together = len(batches[-1]) + len(family) if batches else 0
+        if not batches or together > SESSIONS or (together > FEW and entries + more > MANY_ENTRIES):
             batches.append([])
+            entries = 0
         batches[-1] += family
+        entries += more
     return tuple(map(tuple, batches))
 
 

@@ -41,47 +41,75 @@ class Survey(Struct, frozen=True, kw_only=True):
         return tuple(reason for reason, count in counts.items() if count)
 
 
-def survey(
-    sessions: Sequence[Session],
-    known: Iterable[str],
-    folders: Iterable[str],
-    is_transcript: Callable[[str], bool] | None,
-) -> Survey:
-    """Looks at the transcripts of some sessions, and for others beside them.
+class Surveyor:
+    """Looks at the transcripts of sessions; remembers what only depends on lists that have not changed since."""
 
-    Args:
-        sessions: those of a scope.
-        known: files of all sessions of the store.
-        folders: further folders in which transcripts may be, looked through to their depths.
-        is_transcript: says of a file whether a reader knows it; None looks for no others.
-    """
-    stale = gone = 0
-    for session in sessions:
+    def __init__(self) -> None:
+        self._sessions: Sequence[Session] = ()
+        self._marks: list[tuple[str, int, int]] = []
+        self._beside: tuple[str, ...] = ()
+        self._every: Sequence[Session] = ()
+        self._taken: frozenset[str] = frozenset()
+        self._listed: dict[str, tuple[list[str], list[str]]] = {}
+
+    def survey(
+        self,
+        sessions: Sequence[Session],
+        every: Sequence[Session] = (),
+        folders: Iterable[str] = (),
+        is_transcript: Callable[[str], bool] | None = None,
+    ) -> Survey:
+        """Looks at the transcripts of some sessions, and for others beside them.
+
+        Args:
+            sessions: those of a scope.
+            every: all sessions of the store.
+            folders: further folders in which transcripts may be, looked through to their depths.
+            is_transcript: says of a file whether a reader knows it; None looks for no others.
+        """
+        if self._sessions is not sessions:
+            self._sessions = sessions
+            self._marks = [(one.file, one.checkpoint.size, one.checkpoint.mtime_ns) for one in sessions]
+            self._beside = tuple(dict.fromkeys([os.path.dirname(file) for file, _, _ in self._marks]))
+        stale, gone = _compare(self._marks)
+        if is_transcript is None:
+            return Survey(stale=stale, gone=gone)
+        if self._every is not every:
+            self._every = every
+            self._taken = frozenset([os.path.normcase(one.file) for one in every])
+            self._listed.clear()
+        files = dict.fromkeys(file for folder in self._beside for file in self._others(folder))
+        files.update(dict.fromkeys(file for file in _walked(folders) if os.path.normcase(file) not in self._taken))
+        found = list(files)
+        unknown = sum(map(is_transcript, found[:_LOOKED_INTO])) + len(found[_LOOKED_INTO:])
+        return Survey(stale=stale, gone=gone, unknown=unknown)
+
+    def _others(self, folder: str) -> list[str]:
+        """The files of a folder that are no known session's, by name."""
         try:
-            status = os.stat(session.file)
+            names = os.listdir(folder)
+        except OSError:
+            return []
+        known = self._listed.get(folder)
+        if known is None or known[0] != names:
+            files = [os.path.join(folder, name) for name in sorted(names) if name.endswith(SUFFIX)]
+            known = self._listed[folder] = names, [file for file in files if os.path.normcase(file) not in self._taken]
+        return known[1]
+
+
+def _compare(marks: Iterable[tuple[str, int, int]]) -> tuple[int, int]:
+    """How many files have not the size and time that they had, and how many are gone."""
+    stale = gone = 0
+    stat = os.stat
+    for file, size, mtime in marks:
+        try:
+            status = stat(file)
         except OSError:
             gone += 1
             continue
-        point = session.checkpoint
-        stale += (status.st_size, status.st_mtime_ns) != (point.size, point.mtime_ns)
-    if is_transcript is None:
-        return Survey(stale=stale, gone=gone)
-    taken = set(map(os.path.normcase, known))
-    beside = dict.fromkeys(os.path.dirname(session.file) for session in sessions)
-    found = dict.fromkeys(file for file in (*_listed(beside), *_walked(folders)) if os.path.normcase(file) not in taken)
-    files = list(found)
-    unknown = sum(map(is_transcript, files[:_LOOKED_INTO])) + len(files[_LOOKED_INTO:])
-    return Survey(stale=stale, gone=gone, unknown=unknown)
-
-
-def _listed(folders: Iterable[str]) -> Iterator[str]:
-    for folder in folders:
-        try:
-            with os.scandir(folder) as entries:
-                names = sorted(entry.name for entry in entries if entry.name.endswith(SUFFIX))
-        except OSError:
-            continue
-        yield from (os.path.join(folder, name) for name in names)
+        if status.st_mtime_ns != mtime or status.st_size != size:
+            stale += 1
+    return stale, gone
 
 
 def _walked(folders: Iterable[str]) -> Iterator[str]:

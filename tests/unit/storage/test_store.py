@@ -25,6 +25,7 @@ from aforesaid.errors import (
 )
 from aforesaid.indexing import sync
 from aforesaid.storage.sqlite import SqliteStore, open_store
+from aforesaid.storage.sqlite import store as stores
 from aforesaid.storage.sqlite.catalogue import Catalogue
 from aforesaid.storage.sqlite.connection import PAGE
 from aforesaid.storage.sqlite.store import KEPT_OPEN, key_of
@@ -247,8 +248,61 @@ def test_a_catalogue_that_cannot_be_written_fails_no_sync(
         assert store.sessions() == (saved,)
     store.close()
     again = open_store(str(folder))
-    assert Catalogue.sessions(again._catalogue) == {saved.key: saved}
+    assert Catalogue.everything(again._catalogue) == {saved.key: saved}
     again.close()
+
+
+def test_the_list_of_sessions_is_made_anew_only_when_something_changed(store: SqliteStore, folder: Path) -> None:
+    first, second = put(store, "/a"), put(store, "/b")
+    listed = store.sessions()
+    assert listed == (first, second)
+    assert store.sessions() is listed
+    with store.read(first.key):
+        assert store.sessions() is listed, "an open file changes nothing"
+    other = open_store(str(folder))
+    third = put(other, "/c")
+    assert store.sessions() == (first, second, third)
+    with other.write("/a") as writer:
+        writer.append([entry("more", None, "text")])
+        grown = writer.commit(described("/a"))
+    assert store.sessions() == (grown, second, third)
+    assert store.sessions(host="other") == ()
+    other.remove(second.key)
+    assert store.sessions() == (grown, third)
+    (folder / "sessions" / f"{grown.key}.db").unlink()
+    assert store.sessions() == (third,)
+    listed = store.sessions()
+    assert store.sessions() is listed
+    other.close()
+
+
+def test_the_list_says_what_the_files_say_where_the_catalogue_is_behind(
+    store: SqliteStore, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = put(store, "/a")
+    assert store.sessions() == (first,)
+    other = open_store(str(folder))
+    with monkeypatch.context() as patch:
+        patch.setattr(Catalogue, "put", lambda *_: None)
+        with other.write("/a") as writer:
+            writer.append([entry("more", None, "text")])
+            grown = writer.commit(described("/a"))
+        second = put(other, "/b")
+        assert store.sessions() == (grown, second)
+        listed = store.sessions()
+        assert store.sessions() is listed
+    other.close()
+
+
+def test_many_files_stay_open_only_while_they_hold_little(
+    store: SqliteStore, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(stores, "KEPT_ANYWAY", 2)
+    monkeypatch.setattr(stores, "KEPT_BYTES", 1)
+    for number in range(6):
+        put(store, f"/f{number}")
+    logs = [path for path in (folder / "sessions").iterdir() if path.name.endswith("-wal")]
+    assert len(logs) == 2
 
 
 # --- failures -------------------------------------------------------------------------------------------------------

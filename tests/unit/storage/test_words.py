@@ -25,6 +25,92 @@ def learn(index: WordIndex, key: str, *found: str) -> None:
     index.learn(key, lambda: (b"i", 1, found))
 
 
+def holding(token: str) -> Clue:
+    return Clue(kind="holds", token=token)
+
+
+def test_the_words_of_a_session_are_told_only_as_it_is_known(tmp_path: Path) -> None:
+    index = make(tmp_path)
+    learn(index, "a", "walnut", "chestnut", "oak")
+    index.learn("cut", lambda: (b"i", 1, ["nux" * 2000]))
+    index.learn("older", lambda: (b"i", 1, None))
+    assert index.fitting("a", b"i", 1, holding("nut")) is not None
+    assert set(index.fitting("a", b"i", 1, holding("tnut")) or ()) == {"chestnut"}
+    assert index.fitting("a", b"i", 1, Clue(kind="ends", token="oak")) == ("oak",)
+    assert index.fitting("a", b"i", 1, holding("birch")) == ()
+    for key, incarnation, generation in (("b", b"i", 1), ("a", b"j", 1), ("a", b"i", 2), ("cut", b"i", 1)):
+        assert index.fitting(key, incarnation, generation, holding("nut")) is None
+    assert index.fitting("older", b"i", 1, holding("nut")) is None
+    assert index.known()["older"].long
+    index.close()
+
+
+@pytest.mark.parametrize("listed", [words.LISTED, 20, 0])
+def test_a_list_that_grows_is_read_on_and_one_that_is_too_large_is_read_each_time(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, listed: int
+) -> None:
+    monkeypatch.setattr(words, "LISTED", listed)
+    monkeypatch.setattr(words, "_BLOCKS", 3)
+    monkeypatch.setattr(words, "ENOUGH", 0)
+    index, other = make(tmp_path), make(tmp_path)
+    for number in range(12):
+        learn(other if number % 3 else index, f"k{number}", f"x{number}walnut", f"oak{number}")
+        assert index.find(((holding("wal"),),)) == frozenset(range(1, number + 2))
+        if number % 2:
+            assert index.find(((Clue(kind="ends", token="nut"),),)) == frozenset(range(1, number + 2))
+        assert index.find(((holding(f"x{number}w"),),)) == frozenset({number + 1})
+        assert len(index._blocks) <= 3
+    other.close()
+    index.close()
+
+
+def test_what_another_process_discarded_is_not_remembered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(words, "ENOUGH", 0)
+    index, other = make(tmp_path), make(tmp_path)
+    learn(index, "a", "walnut")
+    assert index.find(((holding("alnu"),),)) == frozenset({1})
+    for refused in (False, True):
+        with monkeypatch.context() as held:
+            if refused:  # as on Windows, where the file is emptied and stays the same
+                held.setattr(words, "remove_database", lambda _: (_ for _ in ()).throw(PermissionError))
+            other.discard()
+        learn(other, "b", "oak", "chestnut")
+        assert index.find(((holding("alnu"),),)) == frozenset()
+        assert index.fitting("a", b"i", 1, holding("alnu")) is None
+        assert index.fitting("b", b"i", 1, holding("tnu")) == ("chestnut",)
+        learn(index, "a", "walnut", "oak")
+        assert index.find(((holding("alnu"),),)) == frozenset({2})
+        assert index.find(((holding("oak"),),)) == frozenset({1, 2})
+    other.close()
+    index.close()
+
+
+def test_few_sessions_are_not_narrowed_down_by_looking_through_the_list(tmp_path: Path) -> None:
+    index = make(tmp_path)
+    for number in range(words.ENOUGH + 1):
+        learn(index, f"k{number}", "oak", "sevenfold" if number else "walnut")
+    clues = (holding("alnu"), Clue(kind="begins", token="seven"))
+    assert len(index.find((clues,)) or ()) == words.ENOUGH
+    assert index._blocks == []
+    assert index.find(((holding("alnu"), Clue(kind="is", token="oak")),)) == frozenset({1})
+    index.close()
+
+
+def test_an_index_of_an_older_version_says_nothing_where_it_cannot_be_written(tmp_path: Path) -> None:
+    index = make(tmp_path)
+    learn(index, "a", "walnut")
+    database = index._open()
+    assert database is not None
+    database.connection.pragma("user_version", 1)
+    index.close()
+    frozen = make(tmp_path, writable=False)
+    assert frozen.find(WALNUT) is None
+    frozen.close()
+    again = make(tmp_path)
+    assert again.known() == {}
+    again.close()
+
+
 def test_what_cannot_be_written_is_read_as_it_is(tmp_path: Path) -> None:
     index = make(tmp_path)
     learn(index, "a", "walnut")
@@ -68,7 +154,7 @@ def test_a_failure_leaves_what_was_there(tmp_path: Path) -> None:
     index = make(tmp_path)
     learn(index, "a", "walnut")
 
-    def fail() -> tuple[bytes, int, tuple[str, ...]]:
+    def fail() -> tuple[bytes, int, tuple[str, ...] | None]:
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):

@@ -23,7 +23,7 @@ from aforesaid.storage.sqlite.failures import UNREADABLE, is_damage, translated
 from aforesaid.storage.sqlite.records import pack, to_bytes, unpack_session
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping
     from typing import Any
 
     from aforesaid.model import Session
@@ -31,10 +31,10 @@ if TYPE_CHECKING:
 
     Value = int | str | bytes | None
 
-_ALL = "SELECT key, record FROM session WHERE (?1 IS NULL OR host = ?1) AND (?2 IS NULL OR cwd = ?2)"
 _BY_ID = "SELECT key, record FROM session WHERE session_id = ?"
 _STATE = "SELECT incarnation, generation FROM session WHERE key = ?"
-_STATES = "SELECT key, incarnation, generation FROM session"
+_EVERYTHING = "SELECT key, incarnation, generation, record FROM session"
+_DATA_VERSION = "PRAGMA data_version"
 _KEYS = "SELECT key FROM session"
 _FIGURES = "SELECT count(*), coalesce(sum(entries), 0) FROM session"
 _UPDATE = (
@@ -63,11 +63,9 @@ class Catalogue:
         self._writable = writable
         self._timeout_ms = timeout_ms
         self._database: Database | None = None
-
-    def sessions(self, *, host: str | None = None, cwd: str | None = None) -> dict[str, Session]:
-        """The sessions of a host, or of a folder, by key, as far as the catalogue knows."""
-        bound = (None if host is None else to_bytes(host), None if cwd is None else to_bytes(cwd))
-        return dict(self._select(_ALL, bound))
+        self._openings = 0
+        self._seen: tuple[tuple[object, ...], tuple[dict[str, Session], dict[str, tuple[bytes, int]]]] | None = None
+        self._records: dict[str, tuple[bytes, Session]] = {}
 
     def by_id(self, session_id: str) -> dict[str, Session]:
         """The sessions that carry this id, by key, as far as the catalogue knows."""
@@ -83,9 +81,48 @@ class Catalogue:
             return sessions, entries
         return 0, 0
 
-    def states(self) -> dict[str, tuple[bytes, int]]:
-        """Incarnation and generation of every session, by key."""
-        return {key: (incarnation, generation) for key, incarnation, generation in self._rows(_STATES, ())}
+    def states(self) -> Mapping[str, tuple[bytes, int]]:
+        """Incarnation and generation of every session, by key; the same object while nothing changes."""
+        return self._look()[1]
+
+    def everything(self) -> Mapping[str, Session]:
+        """All sessions by key, as far as the catalogue knows; the same object while nothing changes."""
+        return self._look()[0]
+
+    def _look(self) -> tuple[dict[str, Session], dict[str, tuple[bytes, int]]]:
+        """What stands in the table. Reading thousands of rows takes long, so only what has changed is unpacked anew."""
+        version = self._version()
+        if self._seen is None or self._seen[0] != version:
+            states: dict[str, tuple[bytes, int]] = {}
+            records: dict[str, tuple[bytes, Session]] = {}
+            for key, incarnation, generation, record in self._rows(_EVERYTHING, ()):
+                states[key] = incarnation, generation
+                known = self._records.get(key)
+                if known is not None and known[0] == record:
+                    records[key] = known
+                    continue
+                try:
+                    records[key] = record, unpack_session(record)
+                except UNREADABLE:
+                    continue  # its file knows better
+            self._records = records
+            self._seen = version, ({key: session for key, (_, session) in records.items()}, states)
+        return self._seen[1]
+
+    def _version(self) -> tuple[object, ...]:
+        """What changes with every change of the table, whoever makes it."""
+        with translated(self._path):
+            try:
+                database = self._open()
+                if database is None:
+                    return ()
+                connection = database.connection
+                return self._openings, connection.execute(_DATA_VERSION).get, connection.total_changes()
+            except UNREADABLE as error:
+                if not is_damage(error):
+                    raise
+                self._discard()
+                return (self._openings,)
 
     def behind(self, session: Session, incarnation: bytes) -> bool:
         """Whether the catalogue knows less of a session than its file says."""
@@ -137,6 +174,7 @@ class Catalogue:
 
     def close(self) -> None:
         """Gives the file back."""
+        self._openings += 1
         if self._database is not None:
             self._database.close()
             self._database = None

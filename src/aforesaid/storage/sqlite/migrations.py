@@ -111,6 +111,20 @@ CREATE TABLE word(word BLOB PRIMARY KEY) WITHOUT ROWID;
 CREATE VIRTUAL TABLE held USING fts5(words, content='', contentless_delete=1, tokenize='ascii', detail=none);
 """
 
+_WORDS_2 = """
+CREATE TABLE epoch(value BLOB NOT NULL);
+INSERT INTO epoch(value) VALUES (randomblob(8));
+CREATE TABLE known(
+  number INTEGER PRIMARY KEY,
+  key TEXT NOT NULL UNIQUE,
+  incarnation BLOB NOT NULL,
+  generation INTEGER NOT NULL,
+  long INTEGER NOT NULL
+);
+CREATE TABLE chunk(number INTEGER PRIMARY KEY, words BLOB NOT NULL);
+CREATE VIRTUAL TABLE held USING fts5(words, content='', contentless_delete=1, tokenize='ascii', detail=none);
+"""
+
 
 # Virtual tables first: their own tables go with them.
 _TABLES = (
@@ -162,10 +176,16 @@ def _words_1(database: apsw.Connection) -> None:
     database.execute(_WORDS_1)
 
 
+def _words_2(database: apsw.Connection) -> None:
+    """A list of words that is read as a whole, in place of a table of them: the file is a cache and begins anew."""
+    drop_everything(database)
+    database.execute(_WORDS_2)
+
+
 SHARD: tuple[Step, ...] = (_shard_1, _shard_2)
 CATALOGUE: tuple[Step, ...] = (_catalogue_1, _catalogue_2)
 MANIFESTS: tuple[Step, ...] = (_manifests_1,)
-WORDS: tuple[Step, ...] = (_words_1,)
+WORDS: tuple[Step, ...] = (_words_1, _words_2)
 """Step n leads from schema n to schema n + 1."""
 
 

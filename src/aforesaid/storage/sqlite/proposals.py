@@ -12,15 +12,21 @@ from typing import TYPE_CHECKING
 from aforesaid.storage.sqlite.spans import within
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from typing import Any
 
     from aforesaid.inquiry import Alternatives, Clue
     from aforesaid.model import Span
     from aforesaid.storage.sqlite.shard import Shard
 
+    Fitting = Callable[[Clue], tuple[str, ...] | None]
+
 MOST_GROUPS = 4
 """Clues of one alternative that are asked of the index, the longest ones: each costs a search of its own."""
+KEPT = 2000
+"""Rows that stay with an open file."""
+MOST_WORDS = 64
+"""Words that are looked for in place of one that is known in part; reading texts is not much dearer than more."""
 LONGEST = 1000
 """Characters of a word that the index is asked for: SQLite cuts very long ones."""
 
@@ -28,30 +34,56 @@ _PROPOSED = "SELECT rowid FROM search WHERE search MATCH ? AND {within}"
 
 
 def propose(
-    shard: Shard, alternatives: Alternatives, spans: Sequence[Span], *, generation: int
+    shard: Shard, alternatives: Alternatives, spans: Sequence[Span], *, generation: int, fitting: Fitting | None = None
 ) -> tuple[int, ...] | None:
-    """The rows within the spans whose texts may hold one of the alternatives, in order; None: any of them may."""
+    """The rows within the spans whose texts may hold one of the alternatives, in order; None: any of them may.
+
+    Args:
+        shard: in a read transaction.
+        alternatives: what is known of the words of a text that matches.
+        spans: rows that count.
+        generation: of the session in this transaction.
+        fitting: gives the words of this session that a clue may stand for, where they are known.
+
+    Raises:
+        apsw.Error: the index cannot be read.
+    """
     if not spans:
         return ()
     if not shard.current:
         return None
-    queries: list[str] = []
+    queries: dict[str, None] = {}
     for clues in alternatives:
-        groups = [group for clue in clues if (group := _group(clue)) is not None]
-        if not groups:
+        query = _query(clues, fitting)
+        if query is None:
             return None
-        queries.append(" AND ".join(groups[:MOST_GROUPS]))
+        if query:
+            queries[query] = None
     condition, bounds = within(shard, "search.rowid", spans)
     statement = _PROPOSED.format(within=condition)
     rows = {row for row in shard.unfed(generation) if any(first <= row <= last for first, last in spans)}
-    for query in dict.fromkeys(queries):
+    for query in queries:
         found: list[Any] = shard.database.connection.execute(statement, (query, *bounds)).fetchall()
         rows.update([row for (row,) in found])
     return tuple(sorted(rows))
 
 
+def _query(clues: Sequence[Clue], fitting: Fitting | None) -> str | None:
+    """What the index is asked for, in the syntax of FTS5; empty if no text can match, None if that says nothing."""
+    groups = [group for clue in clues if (group := _group(clue)) is not None]
+    if groups or fitting is None:
+        return " AND ".join(groups[:MOST_GROUPS]) or None
+    for clue in clues:
+        words = fitting(clue) if clue.kind in {"ends", "holds"} else None
+        if words == ():
+            return ""
+        if words is not None and len(words) <= MOST_WORDS:
+            return " OR ".join([f'"{word}"' for word in words])
+    return None
+
+
 def _group(clue: Clue) -> str | None:
-    """The words that a clue stands for, in the syntax of FTS5; None if the index cannot be asked for them."""
+    """The words that a clue stands for, in the syntax of FTS5; None if the index does not know them."""
     token = clue.token
     if len(token) > LONGEST:
         return None

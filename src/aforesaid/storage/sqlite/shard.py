@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from apsw import SQLITE_DBSTATUS_CACHE_USED
 from msgspec.structs import replace
 
 from aforesaid.storage.sqlite import id_blocks, migrations
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import Any
 
-    from aforesaid.inquiry import Filter, Outline
+    from aforesaid.inquiry import Alternatives, Filter, Outline, Standing
     from aforesaid.model import Session, Span, StoredEntry, Tree
     from aforesaid.storage.sqlite.connection import Database
     from aforesaid.storage.sqlite.id_blocks import Blocks
@@ -44,6 +45,11 @@ class Recent:
         self._characters = 0
         self._texts: dict[int, str] = {}
         self._entries: dict[int, StoredEntry] = {}
+
+    @property
+    def characters(self) -> int:
+        """Of the texts that are remembered."""
+        return self._characters
 
     def texts(self, generation: int) -> Mapping[int, str]:
         """The known texts by row; with another generation than before everything is forgotten."""
@@ -108,7 +114,9 @@ class Shard:
         spent: whether the connection has written so much that a new one will be faster.
         spans: those that stand in the temporary table of the connection (see `search`).
         tree: the shape of the session at a generation.
-        listed: the latest listing of entries, with what was asked for.
+        listed, stood, proposed: the latest listing of entries, of what their order depends on, and of those that may
+            match, with what was asked for; the next page often asks for the same.
+        weight: about how many bytes the open file held in memory when somebody last asked.
     """
 
     __slots__ = (
@@ -123,12 +131,15 @@ class Shard:
         "key",
         "listed",
         "postings",
+        "proposed",
         "ready",
         "recent",
         "spans",
         "spent",
+        "stood",
         "tail",
         "tree",
+        "weight",
     )
 
     def __init__(self, key: str, database: Database) -> None:
@@ -144,6 +155,9 @@ class Shard:
         self.tail: int | None = None
         self.tree: tuple[int, Tree] | None = None
         self.listed: tuple[tuple[int, tuple[Span, ...], Filter], tuple[Outline, ...]] | None = None
+        self.stood: tuple[tuple[int, tuple[Span, ...], Filter], tuple[Standing, ...]] | None = None
+        self.proposed: tuple[tuple[int, tuple[Span, ...], Alternatives], tuple[int, ...]] | None = None
+        self.weight = 0
         self._blocks: tuple[int, Blocks] | None = None
         self._facts: tuple[int, Facts] | None = None
         self._record: tuple[bytes, int] | None = None
@@ -210,6 +224,11 @@ class Shard:
             rows: list[Any] = self.database.connection.execute(_UNFED).fetchall()
             self._unfed = (generation, tuple([row for (row,) in rows]))
         return self._unfed[1]
+
+    def weigh(self) -> None:
+        """Looks how many bytes the open file holds in memory."""
+        cached, _ = self.database.connection.status(SQLITE_DBSTATUS_CACHE_USED)
+        self.weight = cached + self.recent.characters
 
     def close(self) -> None:
         """Gives the file back."""

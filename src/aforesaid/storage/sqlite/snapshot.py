@@ -33,9 +33,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from typing import Any
 
-    from aforesaid.inquiry import Alternatives, Filter, Outline, Standing
+    from aforesaid.inquiry import Alternatives, Clue, Filter, Outline, Standing
     from aforesaid.model import Session, Span, TermRow, Weight
     from aforesaid.storage.sqlite.shard import Shard
+
+    Fitting = Callable[[Clue], tuple[str, ...] | None]
 
 _RUNS = "SELECT first, last, parent FROM run ORDER BY first"
 _MARKS = "SELECT row, change FROM mark ORDER BY row"
@@ -52,18 +54,22 @@ _NOTHING = Extra()
 class ShardSnapshot:
     """The `Snapshot` of the SQLite store; lives within one read transaction that the store begins and ends."""
 
-    def __init__(self, shard: Shard, session: Session, damaged: Callable[[], None]) -> None:
+    def __init__(
+        self, shard: Shard, session: Session, damaged: Callable[[], None], fitting: Fitting | None = None
+    ) -> None:
         """Takes a shard in a read transaction.
 
         Args:
             shard: where to read.
             session: what the shard said of itself in this transaction.
             damaged: called when the file turns out not to hold what was written.
+            fitting: gives the words of this session that a clue may stand for, where somebody knows them.
         """
         self._shard = shard
         self._connection = shard.database.connection
         self._session = session
         self._damaged = damaged
+        self._fitting = fitting
 
     @property
     def session(self) -> Session:
@@ -153,8 +159,10 @@ class ShardSnapshot:
         """What tells the session's file from any other that has stood at its path."""
         return self._shard.incarnation
 
-    def words(self) -> tuple[str, ...]:
-        """Every word of the session's texts once, in the form of the index."""
+    def words(self) -> tuple[str, ...] | None:
+        """Every word of the session's texts once, in the form of the index; None if that was made by other rules."""
+        if not self._shard.current:
+            return None
         from aforesaid.storage.sqlite import browse  # late: automatic retrieval has no use for it
 
         with self._reading():
@@ -181,17 +189,30 @@ class ShardSnapshot:
         self, spans: Sequence[Span], wanted: Filter, rows: Sequence[int] | None = None
     ) -> tuple[Standing, ...]:
         """The same rows in the same order, with what is cheap to read."""
+        asked = (self._session.generation, tuple(spans), wanted)
+        if rows is None and self._shard.stood is not None and self._shard.stood[0] == asked:
+            return self._shard.stood[1]
         from aforesaid.storage.sqlite import browse  # late: automatic retrieval has no use for it
 
         with self._reading():
-            return browse.standings(self._shard, spans, wanted, rows)
+            found = browse.standings(self._shard, spans, wanted, rows)
+        if rows is None:
+            self._shard.stood = (asked, found) if len(found) <= browse.KEPT else None
+        return found
 
     def propose(self, alternatives: Alternatives, spans: Sequence[Span]) -> tuple[int, ...] | None:
         """The rows within the spans whose texts may hold one of the alternatives; None: any of them may."""
+        asked = (self._session.generation, tuple(spans), alternatives)
+        if self._shard.proposed is not None and self._shard.proposed[0] == asked:
+            return self._shard.proposed[1]
         from aforesaid.storage.sqlite import proposals  # late: automatic retrieval has no use for it
 
         with self._reading():
-            return proposals.propose(self._shard, alternatives, spans, generation=self._session.generation)
+            found = proposals.propose(
+                self._shard, alternatives, spans, generation=self._session.generation, fitting=self._fitting
+            )
+        self._shard.proposed = (asked, found) if found is not None and len(found) <= proposals.KEPT else None
+        return found
 
     def texts(self, rows: Sequence[int]) -> tuple[str, ...]:
         """The texts of these rows."""

@@ -47,7 +47,7 @@ from aforesaid.storage.sqlite.snapshot import ShardSnapshot
 from aforesaid.storage.sqlite.writer import ShardWriter
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from aforesaid.inquiry import Alternatives
     from aforesaid.model import Session, Tally, VectorCount
@@ -55,8 +55,9 @@ if TYPE_CHECKING:
     from aforesaid.storage.sqlite.erasure import Eraser
     from aforesaid.storage.sqlite.graveyard import Graveyard
     from aforesaid.storage.sqlite.manifests import Manifests
+    from aforesaid.storage.sqlite.picking import Picker
     from aforesaid.storage.sqlite.vectors import VectorFile
-    from aforesaid.storage.sqlite.words import State, WordIndex
+    from aforesaid.storage.sqlite.words import WordIndex
     from aforesaid.tombstones import Tombstones
 
 SESSIONS = "sessions"
@@ -64,8 +65,10 @@ CATALOGUE = "catalogue" + SUFFIX
 LOCK = "lock"
 DAMAGED = ".damaged"
 FORGOTTEN = "forgotten" + SUFFIX
-KEPT_OPEN = 16
-"""Session files that stay open when nobody uses them."""
+KEPT_OPEN = 48
+"""Session files that stay open when nobody uses them: as many as a search of many sessions opens at once."""
+KEPT_ANYWAY, KEPT_BYTES = 16, 64_000_000
+"""So many of them whatever they hold in memory; more only as long as all together do not hold more than this."""
 DEFAULT_TIMEOUT_MS = 5000
 
 
@@ -117,6 +120,9 @@ class SqliteStore:
         self._manifests: Manifests | None = None
         self._words: WordIndex | None = None
         self._vectors: dict[str, VectorFile] = {}
+        self._picking: Picker | None = None
+        self._names: tuple[list[str], frozenset[str], list[str]] | None = None
+        self._all: tuple[tuple[object, ...], tuple[Session, ...]] | None = None
 
     @property
     def words(self) -> WordIndex:
@@ -128,16 +134,22 @@ class SqliteStore:
             self._words = WordIndex(path, self._lock, writable=self.writable, timeout_ms=self._timeout_ms)
         return self._words
 
+    @property
+    def _picker(self) -> Picker:
+        if self._picking is None:
+            from aforesaid.storage.sqlite.picking import Picker  # late: only searches of many sessions need it
+
+            path = os.path.join(self._folder, WORDS + SUFFIX)
+            self._picking = Picker(path, lambda: self.words, self._catalogue.states)
+        return self._picking
+
     def learn_words(self, sessions: Sequence[Session], seconds: float | None = None) -> int:
         """Brings the index of words up to date for sessions that have changed, as far as the time allows."""
         if not self.writable:
             return 0
-        known, states = self.words.known(), self._catalogue.states()
         end = None if seconds is None else monotonic() + seconds
         learned = 0
-        for session in sessions:
-            if _is_known(session, known.get(session.key), states):
-                continue
+        for session in self._picker.compare(sessions).unknown:
             if end is not None and monotonic() > end:
                 break
             try:
@@ -147,27 +159,13 @@ class SqliteStore:
             learned += 1
         return learned
 
-    def _read_words(self, key: str) -> tuple[bytes, int, tuple[str, ...]]:
+    def _read_words(self, key: str) -> tuple[bytes, int, tuple[str, ...] | None]:
         with self.read(key) as snapshot:
             return snapshot.incarnation, snapshot.session.generation, snapshot.words()
 
     def may_hold(self, sessions: Sequence[Session], alternatives: Alternatives) -> frozenset[str]:
         """The keys of those sessions that may hold a text with one of the alternatives."""
-        everything = frozenset(session.key for session in sessions)
-        if not os.path.exists(os.path.join(self._folder, WORDS + SUFFIX)):
-            return everything
-        known, states = self.words.known(), self._catalogue.states()
-        numbers = self.words.find(alternatives)
-        if numbers is None:
-            return everything
-        return frozenset(
-            session.key
-            for session in sessions
-            if not _is_known(session, state := known.get(session.key), states)
-            or state is None
-            or state.long
-            or state.number in numbers
-        )
+        return self._picker.pick(sessions, alternatives)
 
     @property
     def manifests(self) -> Manifests:
@@ -180,13 +178,11 @@ class SqliteStore:
         return self._manifests
 
     def sessions(self, *, host: str | None = None, cwd: str | None = None) -> tuple[Session, ...]:
-        """The known sessions, newest first."""
-        found = self._listed(
-            self._catalogue.sessions(host=host, cwd=cwd),
-            lambda session: host in (None, session.header.host) and cwd in (None, session.header.cwd),
-        )
-        by_file = sorted(found, key=lambda session: session.file)
-        return tuple(sorted(by_file, key=lambda session: session.updated or "", reverse=True))
+        """The known sessions, newest first; the same object for all of them while nothing changes."""
+        every = self._every()
+        if host is None and cwd is None:
+            return every
+        return tuple([one for one in every if host in (None, one.header.host) and cwd in (None, one.header.cwd)])
 
     def secret(self) -> bytes:
         """What refs and cursors are sealed with; a store that cannot be written and has none takes it from its path."""
@@ -230,7 +226,8 @@ class SqliteStore:
                 session = shard.load()
             if session is None:
                 raise _unknown(key)
-            yield ShardSnapshot(shard, session, lambda: self._mark_damaged(key))
+            fitting = partial(self._picker.fitting, key, shard.incarnation, session.generation)
+            yield ShardSnapshot(shard, session, lambda: self._mark_damaged(key), fitting)
         finally:
             # Not a rollback: that would empty the temporary table of spans as well.
             self._release(shard, "COMMIT")
@@ -431,20 +428,58 @@ class SqliteStore:
 
     def _listed(self, catalogued: dict[str, Session], wanted: Callable[[Session], bool]) -> list[Session]:
         """What the catalogue says, put right by the session files that it may be behind of."""
-        present = self._keys()
-        known = self._catalogue.keys()
-        found = {key: session for key, session in catalogued.items() if key in present}
-        for key, logged in present.items():
-            # A log may be what a process left behind that died before it wrote the catalogue.
-            if logged or key not in known:
-                try:
-                    session = self._session(key)
-                except StoreCorrupt:
-                    continue
-                found.pop(key, None)
-                if session is not None and wanted(session):
-                    found[key] = session
+        keys, logged = self._present()
+        found = {key: session for key, session in catalogued.items() if key in keys}
+        # A log may be what a process left behind that died before it wrote the catalogue.
+        for key in sorted((keys - self._catalogue.keys()).union(logged)):
+            try:
+                session = self._session(key)
+            except StoreCorrupt:
+                continue
+            found.pop(key, None)
+            if session is not None and wanted(session):
+                found[key] = session
         return list(found.values())
+
+    def _every(self) -> tuple[Session, ...]:
+        """All sessions, newest first: what the catalogue says, put right as in `_listed`."""
+        keys, logged = self._present()
+        catalogued, known = self._catalogue.everything(), self._catalogue.states()
+        apart: dict[str, Session | None] = {}
+        for key in sorted((keys - known.keys()).union(logged)):
+            try:
+                session = self._session(key)
+            except StoreCorrupt:
+                continue
+            if session != catalogued.get(key):
+                apart[key] = session
+        made_of = (keys, catalogued, apart)
+        if self._all is None or self._all[0][0] is not keys or self._all[0][1:] != made_of[1:]:
+            found = {key: session for key, session in catalogued.items() if key in keys}
+            found.update({key: session for key, session in apart.items() if session is not None})
+            for key in [key for key, session in apart.items() if session is None]:
+                found.pop(key, None)
+            listed = sorted(found.values(), key=lambda session: session.file)
+            listed.sort(key=lambda session: session.updated or "", reverse=True)
+            self._all = made_of, tuple(listed)
+        return self._all[1]
+
+    def _present(self) -> tuple[frozenset[str], list[str]]:
+        """The keys of all session files, the same object while none comes or goes, and those with something logged."""
+        try:
+            names = os.listdir(self._sessions)
+        except FileNotFoundError:
+            names = []
+        except OSError as error:
+            raise system_error(error, self._sessions) from error
+        if self._names is None or self._names[0] != names:
+            present = self._keys()
+            same = self._names is not None and self._names[1] == present.keys()
+            keys = self._names[1] if self._names is not None and same else frozenset(present)
+            self._names = names, keys, [key for key, logged in present.items() if logged]
+        _, keys, logs = self._names
+        # A log without content is what a connection makes that only reads.
+        return keys, [key for key in logs if _length(self._path(key) + COMPANIONS[0])]
 
     def _keys(self) -> dict[str, bool]:
         """The keys of all session files, and whether a write-ahead log stands beside them; in order."""
@@ -601,8 +636,12 @@ class SqliteStore:
             shard.close()
             return
         self._idle.append(shard)
-        if len(self._idle) > KEPT_OPEN:
-            self._idle.pop(0).close()
+        if len(self._idle) > KEPT_ANYWAY:
+            shard.weigh()
+            while len(self._idle) > KEPT_OPEN or (
+                len(self._idle) > KEPT_ANYWAY and sum([idle.weight for idle in self._idle]) > KEPT_BYTES
+            ):
+                self._idle.pop(0).close()
 
     # --- damage -----------------------------------------------------------------------------------------------------
 
@@ -707,15 +746,6 @@ VECTORS = "vectors"
 """Name of the folder with the vectors."""
 WORDS = "words"
 """Name of the file with the index of words."""
-
-
-def _is_known(session: Session, state: State | None, states: Mapping[str, tuple[bytes, int]]) -> bool:
-    """Whether the index of words knows a session as it is now."""
-    return (
-        state is not None
-        and state.generation == session.generation
-        and states.get(session.key) == (state.incarnation, session.generation)
-    )
 
 
 def key_of(file: str) -> str:

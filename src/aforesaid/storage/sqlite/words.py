@@ -3,12 +3,13 @@
 `store` keeps it in a file of its own, `FOLDER/words.db`: a cache, derived from the full-text tables of the sessions
 when it is needed, and behind where a session has changed since; a session that it does not know as it is now may hold
 anything. Nothing is ever taken out of the file: whoever forgets something discards it as a whole, and it is derived
-again.
+again. So its list of words only grows, and a process that has read it reads on where it was.
 """
 
 from __future__ import annotations
 
 import os
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
@@ -18,8 +19,10 @@ from aforesaid.storage.sqlite.connection import begin, folder_lock, open_readabl
 from aforesaid.storage.sqlite.failures import UNREADABLE, is_damage, translated
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from typing import Any, TypeVar
+
+    import apsw
 
     from aforesaid.inquiry import Alternatives, Clue
     from aforesaid.storage.sqlite.connection import Database
@@ -28,23 +31,32 @@ if TYPE_CHECKING:
 
 MOST_WORDS = 400
 """Words that a clue may stand for; one that stands for more says too little to be worth asking."""
+SHORTEST = 3
+"""ASCII characters of the beginning of a word that is worth asking for."""
+ENOUGH = 16
+"""Sessions that are rather opened than ruled out by looking through the list of words."""
 LONG = 20_000
 """Bytes of a word from which on a session counts as one that may hold anything: SQLite cuts very long tokens."""
-_LISTED = 2_000_000
-"""Words that are held in memory at most, about ten bytes each."""
+LISTED = 64_000_000
+"""Bytes of the list of words that are held in memory at most; a longer one is read from the file each time."""
 _REMEMBERED = 1_000_000
-"""Words that a process knows to be in the table."""
+"""Words that a process knows to be in the list."""
+_BLOCKS = 64
+"""Pieces of the list that are held before they are joined."""
+_ANSWERS = 64
+"""Questions that are remembered until the file changes, and clues until it is discarded."""
 
 _KNOWN = "SELECT key, incarnation, generation, number, long FROM known"
 _NUMBER = "SELECT number FROM known WHERE key = ?"
 _FORGET = "DELETE FROM held WHERE rowid = ?"
 _PUT = "INSERT OR REPLACE INTO known(number, key, incarnation, generation, long) VALUES (?, ?, ?, ?, ?)"
 _HOLD = "INSERT INTO held(rowid, words) VALUES (?, ?)"
-_ADD = "INSERT OR IGNORE INTO word(word) VALUES (?)"
-_ENDS = "SELECT word FROM word WHERE substr(word, ?2) = ?1 LIMIT ?3"
-_HOLDS = "SELECT word FROM word WHERE instr(word, ?1) AND ?2 LIMIT ?3"
-_ALL = "SELECT word FROM word ORDER BY word LIMIT ?"
+_IS_HELD = "SELECT 1 FROM held WHERE held MATCH ? LIMIT 1"
+_LIST = "INSERT INTO chunk(words) VALUES (?)"
+_CHUNKS = "SELECT number, words FROM chunk WHERE number > ? ORDER BY number"
 _MATCH = "SELECT rowid FROM held WHERE held MATCH ?"
+_EPOCH = "SELECT value FROM epoch"
+_VERSION = "PRAGMA data_version"
 
 
 class State(Struct, frozen=True, kw_only=True):
@@ -65,41 +77,51 @@ class WordIndex:
         self._writable = writable
         self._timeout_ms = timeout_ms
         self._database: Database | None = None
+        self._forget()
+
+    def _forget(self) -> None:
+        """Forgets what was read: the file is another one."""
+        self._epoch: object = None
+        self._version: tuple[object, ...] | None = None
+        self._states: dict[str, State] | None = None
+        self._answers: dict[tuple[Clue, ...], frozenset[int] | None] = {}
         self._seen: set[str] = set()
-        self._listed: tuple[int, bytes] | None = None
-        self._asked = False
+        self._blocks: list[bytes] = []
+        self._size = 0
+        self._read_to = 0
+        self._fits: dict[Clue, tuple[int, tuple[str, ...] | None]] = {}
 
-    def known(self) -> dict[str, State]:
-        """The sessions that it knows, by key, as they were then."""
+    def known(self) -> Mapping[str, State]:
+        """The sessions that it knows, by key, as they were then; the same object while nothing changes."""
 
-        def read(database: Database) -> dict[str, State]:
-            rows: list[Any] = database.connection.execute(_KNOWN).fetchall()
-            return {
-                key: State(incarnation=incarnation, generation=generation, number=number, long=bool(long))
-                for key, incarnation, generation, number, long in rows
-            }
+        def read(database: Database) -> Mapping[str, State]:
+            with self._looking(database) as connection:
+                return self._known(connection)
 
         return self._use(read) or {}
 
-    def learn(self, key: str, read: Callable[[], tuple[bytes, int, Iterable[str]]]) -> None:
+    def learn(self, key: str, read: Callable[[], tuple[bytes, int, Iterable[str] | None]]) -> None:
         """Takes over the words of a session.
 
         Args:
             key: the session.
-            read: gives its incarnation, generation and words; called while nothing can be discarded, so that what is
-                forgotten meanwhile cannot come back.
+            read: gives its incarnation, generation and words (None: they are not known); called while nothing can be
+                discarded, so that what is forgotten meanwhile cannot come back.
         """
         if not self._writable:
             return
         with folder_lock(self._lock, exclusive=False, timeout_ms=self._timeout_ms):
             incarnation, generation, found = read()
-            words = list(found)
-            long = max(map(len, words), default=0) >= LONG // 4  # a character has at most four bytes
+            words = list(found or ())
+            # A character has at most four bytes.
+            long = found is None or max(map(len, words), default=0) >= LONG // 4
 
             def write(database: Database) -> bool:
                 connection = database.connection
                 begin(database, self._timeout_ms)
                 try:
+                    self._turn(connection)
+                    new = sorted([word for word in words if word not in self._seen and _is_new(connection, word)])
                     row = connection.execute(_NUMBER, (key,)).fetchone()
                     if row is not None:
                         connection.execute(_FORGET, row)
@@ -107,8 +129,8 @@ class WordIndex:
                     connection.execute(_PUT, (number, key, incarnation, generation, long))
                     number = connection.last_insert_rowid() if number is None else number
                     connection.execute(_HOLD, (number, " ".join(words)))
-                    new = sorted(word for word in words if word not in self._seen)
-                    connection.executemany(_ADD, [(word.encode(),) for word in new])
+                    if new:
+                        connection.execute(_LIST, ("\n".join(new).encode(),))
                     connection.execute("COMMIT")
                 except BaseException:
                     if connection.in_transaction:
@@ -117,7 +139,6 @@ class WordIndex:
                 return True
 
             self._use(write, writing=True)
-        self._listed = None
         if len(self._seen) > _REMEMBERED:
             self._seen.clear()
         self._seen.update(words)
@@ -127,31 +148,114 @@ class WordIndex:
 
         def read(database: Database) -> frozenset[int] | None:
             found: set[int] = set()
-            listed = self._list(database)
-            for clues in alternatives:
-                numbers = _find(database, clues, listed)
-                if numbers is None:
-                    return None
-                found |= numbers
+            with self._looking(database) as connection:
+                for clues in alternatives:
+                    if clues not in self._answers:
+                        _make_room(self._answers)
+                        self._answers[clues] = self._find(connection, clues)
+                    numbers = self._answers[clues]
+                    if numbers is None:
+                        return None
+                    found |= numbers
             return frozenset(found)
 
         return self._use(read)
 
-    def _list(self, database: Database) -> bytes | None:
-        """All words, a line each, from the second question of a process on.
+    def fitting(self, key: str, incarnation: bytes, generation: int, clue: Clue) -> tuple[str, ...] | None:
+        """The words that a clue may stand for in a session; None if there are too many, or it is not known as it is."""
 
-        Looking through them is ten times as fast, but a single question would pay more for the list than it gains.
-        """
-        if not self._asked:
-            self._asked = True
+        def read(database: Database) -> tuple[str, ...] | None:
+            with self._looking(database) as connection:
+                state = self._known(connection).get(key)
+                if state is None or state.long or (state.incarnation, state.generation) != (incarnation, generation):
+                    return None
+                return self._fitting(connection, clue)
+
+        return self._use(read)
+
+    # --- reading ----------------------------------------------------------------------------------------------------
+
+    @contextmanager
+    def _looking(self, database: Database) -> Iterator[apsw.Connection]:
+        """One moment of the file, and what is remembered of it."""
+        connection = database.connection
+        connection.execute("BEGIN")
+        try:
+            self._turn(connection)
+            yield connection
+        finally:
+            if connection.in_transaction:
+                connection.execute("ROLLBACK")
+
+    def _turn(self, connection: apsw.Connection) -> None:
+        """Forgets what does not hold any more in the current transaction."""
+        epoch = connection.execute(_EPOCH).get
+        version = (connection.execute(_VERSION).get, connection.total_changes())
+        if epoch != self._epoch:
+            self._forget()
+            self._epoch = epoch
+        if version != self._version:
+            self._version, self._states = version, None
+            self._answers.clear()
+
+    def _known(self, connection: apsw.Connection) -> dict[str, State]:
+        if self._states is None:
+            rows: list[Any] = connection.execute(_KNOWN).fetchall()
+            self._states = {
+                key: State(incarnation=incarnation, generation=generation, number=number, long=bool(long))
+                for key, incarnation, generation, number, long in rows
+            }
+        return self._states
+
+    def _find(self, connection: apsw.Connection, clues: Sequence[Clue]) -> frozenset[int] | None:
+        """Numbers of the sessions that have a word for each clue; None if no clue says anything."""
+        groups = [group for clue in clues if (group := _ask_for(clue)) is not None]
+        found = _match(connection, groups) if groups else None
+        if found is not None and len(found) <= ENOUGH:
+            return found
+        before = len(groups)
+        for clue in clues:
+            if clue.kind in {"ends", "holds"}:
+                words = self._fitting(connection, clue)
+                if words == ():
+                    return frozenset()
+                if words is not None:
+                    groups.append("({})".format(" OR ".join([f'"{word}"' for word in words])))
+        return _match(connection, groups) if len(groups) > before else found
+
+    def _fitting(self, connection: apsw.Connection, clue: Clue) -> tuple[str, ...] | None:
+        """The words that end with a clue's, or hold it; None if there are too many."""
+        blocks = self._list(connection)
+        done, found = self._fits.pop(clue, (0, ()))
+        part = clue.token.encode() + (b"\n" if clue.kind == "ends" else b"")
+        for block in blocks[done:] if blocks is not None else _pieces(connection):
+            if found is not None:
+                new = _look(block, part, MOST_WORDS - len(found))
+                found = None if new is None else (*found, *new)
+        _make_room(self._fits)
+        self._fits[clue] = len(self._blocks), found
+        return None if found is None else tuple(dict.fromkeys(found))
+
+    def _list(self, connection: apsw.Connection) -> list[bytes] | None:
+        """All words, a line each, in blocks; None if they are too many to be held."""
+        if self._size > LISTED:
             return None
-        version = database.connection.pragma("data_version")
-        if self._listed is None or self._listed[0] != version:
-            rows: list[Any] = database.connection.execute(_ALL, (_LISTED + 1,)).fetchall()
-            if len(rows) > _LISTED:
-                return None
-            self._listed = (int(str(version)), b"\n".join([b"", *(word for (word,) in rows), b""]))
-        return self._listed[1]
+        rows: list[Any] = connection.execute(_CHUNKS, (self._read_to,)).fetchall()
+        if rows:
+            self._read_to = rows[-1][0]
+            self._blocks.append(b"\n".join([b"", *[words for _, words in rows], b""]))
+            self._size += len(self._blocks[-1])
+        if self._size > LISTED:
+            self._blocks.clear()
+            self._fits.clear()
+            return None
+        if len(self._blocks) > _BLOCKS:
+            whole = len(self._blocks)
+            self._blocks = [b"".join(self._blocks)]
+            self._fits = {clue: (1, found) for clue, (done, found) in self._fits.items() if done == whole}
+        return self._blocks
+
+    # --- the file ---------------------------------------------------------------------------------------------------
 
     def discard(self) -> None:
         """Removes the file: what it was derived from has been forgotten, or holds other words now."""
@@ -182,8 +286,7 @@ class WordIndex:
 
     def close(self) -> None:
         """Gives the file back."""
-        self._seen.clear()
-        self._listed = None
+        self._forget()
         if self._database is not None:
             self._database.close()
             self._database = None
@@ -210,9 +313,7 @@ class WordIndex:
                 return self._database
             self.close()
         if not self._writable:
-            self._database = open_readable(self._path, self._timeout_ms)
-            if self._database is not None:
-                migrations.check(migrations.version(self._database.connection), migrations.WORDS, self._path)
+            self._database = self._open_frozen()
             return self._database
         with folder_lock(self._lock, exclusive=False, timeout_ms=self._timeout_ms):
             database = open_writable(self._path, self._timeout_ms)
@@ -227,46 +328,59 @@ class WordIndex:
         self._database = database
         return database
 
-
-def _find(database: Database, clues: Sequence[Clue], listed: bytes | None) -> frozenset[int] | None:
-    """Numbers of the sessions that have a word for each clue; None if no clue says anything."""
-    groups: list[str] = []
-    for clue in clues:
-        group = _group(database, clue, listed)
-        if group == "":
-            return frozenset()
-        if group is not None:
-            groups.append(f"({group})")
-    if not groups:
-        return None
-    rows: list[Any] = database.connection.execute(_MATCH, (" AND ".join(groups),)).fetchall()
-    return frozenset(number for (number,) in rows)
+    def _open_frozen(self) -> Database | None:
+        """A file that cannot be written; None if there is none, or one of an older version."""
+        database = open_readable(self._path, self._timeout_ms)
+        if database is not None and migrations.check(
+            migrations.version(database.connection), migrations.WORDS, self._path
+        ):
+            database.close()
+            return None
+        return database
 
 
-def _group(database: Database, clue: Clue, listed: bytes | None) -> str | None:
-    """The words that a clue stands for, in the syntax of FTS5; empty if there are none, None if there are too many."""
+def _make_room(answers: dict[Any, Any]) -> None:
+    """Drops the oldest of what is remembered."""
+    if len(answers) >= _ANSWERS:
+        del answers[next(iter(answers))]
+
+
+def _is_new(connection: apsw.Connection, word: str) -> bool:
+    """Whether no session has a word yet; one that no session has any more may be listed twice."""
+    return connection.execute(_IS_HELD, (f'"{word}"',)).fetchone() is None
+
+
+def _match(connection: apsw.Connection, groups: Sequence[str]) -> frozenset[int]:
+    rows: list[Any] = connection.execute(_MATCH, (" AND ".join(groups),)).fetchall()
+    return frozenset([number for (number,) in rows])
+
+
+def _ask_for(clue: Clue) -> str | None:
+    """What the full-text table is asked for without looking through the list, in its syntax; None if that is nothing.
+
+    A short beginning stands for so many words that looking for all of them takes long.
+    """
     if clue.kind == "is":
         return f'"{clue.token}"'
-    if clue.kind == "begins":
-        return f'"{clue.token}"*' if len(clue.token) > 1 or not clue.token.isascii() else None
-    data = clue.token.encode()
-    if listed is not None:
-        found = _look(listed, data + b"\n" if clue.kind == "ends" else data)
-    else:
-        statement = _ENDS if clue.kind == "ends" else _HOLDS
-        rows: list[Any] = database.connection.execute(statement, (data, -len(data), MOST_WORDS + 1)).fetchall()
-        found = [word for (word,) in rows]
-    if len(found) > MOST_WORDS:
-        return None
-    return " OR ".join(f'"{word.decode()}"' for word in found)
+    if clue.kind == "begins" and (len(clue.token) >= SHORTEST or not clue.token.isascii()):
+        return f'"{clue.token}"*'
+    return None
 
 
-def _look(listed: bytes, part: bytes) -> list[bytes]:
-    """The words in a list that hold a part, or end with it and its line; one more than are wanted at most."""
-    found: list[bytes] = []
-    place = listed.find(part)
-    while place >= 0 and len(found) <= MOST_WORDS:
-        end = listed.index(b"\n", place)
-        found.append(listed[listed.rindex(b"\n", 0, place) + 1 : end])
-        place = listed.find(part, end)
+def _pieces(connection: apsw.Connection) -> Iterator[bytes]:
+    """The list of words as it stands in the file."""
+    for _, words in connection.execute(_CHUNKS, (0,)):
+        yield b"\n%b\n" % words
+
+
+def _look(block: bytes, part: bytes, most: int) -> list[str] | None:
+    """The words in a block that hold a part, or end with it and its line; None if there are more than the most."""
+    found: list[str] = []
+    place = block.find(part)
+    while place >= 0:
+        if len(found) == most:
+            return None
+        end = block.index(b"\n", place)
+        found.append(block[block.rindex(b"\n", 0, place) + 1 : end].decode())
+        place = block.find(part, end)
     return found

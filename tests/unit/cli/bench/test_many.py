@@ -22,7 +22,7 @@ def test_searches_of_many_sessions_stand_beside_the_same_shards_opened_bare(
     rare = rows["recall of a rare name in 20 sessions / the same shards bare"]
     common = rows["recall of a common word in 20 sessions / the same shards bare"]
     assert rare["note"].startswith("1 shards; p95 ")
-    assert common["note"].startswith("16 shards; p95 ")
+    assert common["note"].startswith("20 shards; p95 ")
     assert rare["figure"] > 0 < common["floor"]
     assert 0 < rows["peak memory, searches of all sessions"]["figure"] < 200
     assert status == int(any(row["met"] is False for row in rows.values()))

@@ -1,0 +1,98 @@
+"""Which sessions a search of many has to open, as far as the index of words knows them.
+
+`store` asks here for `learn_words` and `may_hold`. Comparing thousands of sessions with the index takes milliseconds,
+so what came of it is kept while neither the list of sessions, nor the index, nor the catalogue changes.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, NamedTuple
+
+from aforesaid.errors import StoreError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from aforesaid.inquiry import Alternatives, Clue
+    from aforesaid.model import Session
+    from aforesaid.storage.sqlite.words import State, WordIndex
+
+    States = Mapping[str, tuple[bytes, int]]
+
+
+class Standing(NamedTuple):
+    """How the index stands to a list of sessions.
+
+    Attributes:
+        sessions, known, states: what was compared; each the same object as long as it does not change.
+        unknown: sessions that the index does not know as they are now.
+        open: keys of sessions that may hold anything.
+        keys: keys of the others, by their numbers.
+    """
+
+    sessions: Sequence[Session]
+    known: Mapping[str, State]
+    states: States
+    unknown: tuple[Session, ...]
+    open: frozenset[str]
+    keys: dict[int, str]
+
+
+class Picker:
+    """Asks the index of words about sessions."""
+
+    def __init__(self, path: str, words: Callable[[], WordIndex], states: Callable[[], States]) -> None:
+        """Takes what it asks.
+
+        Args:
+            path: file of the index.
+            words: gives the index.
+            states: gives incarnation and generation of each session, by key, as the catalogue knows them.
+        """
+        self._path = path
+        self._words = words
+        self._states = states
+        self._standing: Standing | None = None
+
+    def compare(self, sessions: Sequence[Session]) -> Standing:
+        """How the index stands to a list of sessions."""
+        known, states, last = self._words().known(), self._states(), self._standing
+        if last is not None and last.sessions is sessions and last.known is known and last.states is states:
+            return last
+        unknown: list[Session] = []
+        everything: list[str] = []
+        keys: dict[int, str] = {}
+        for session in sessions:
+            key = session.key
+            state = known.get(key)
+            now = session.generation
+            if state is None or state.generation != now or states.get(key) != (state.incarnation, now):
+                unknown.append(session)
+            elif state.long:
+                everything.append(key)
+            else:
+                keys[state.number] = key
+        opened = frozenset([*everything, *(session.key for session in unknown)])
+        self._standing = Standing(sessions, known, states, tuple(unknown), opened, keys)
+        return self._standing
+
+    def pick(self, sessions: Sequence[Session], alternatives: Alternatives) -> frozenset[str]:
+        """The keys of those sessions that may hold a text with one of the alternatives."""
+        if os.path.exists(self._path):
+            # First what is known: a session that changes meanwhile is opened as it is then.
+            standing = self.compare(sessions)
+            numbers = self._words().find(alternatives)
+            if numbers is not None:
+                keys = standing.keys
+                return standing.open.union([keys[number] for number in numbers if number in keys])
+        return frozenset([session.key for session in sessions])
+
+    def fitting(self, key: str, incarnation: bytes, generation: int, clue: Clue) -> tuple[str, ...] | None:
+        """The words that a clue may stand for in a session; None if nobody knows."""
+        if not os.path.exists(self._path):
+            return None
+        try:
+            return self._words().fitting(key, incarnation, generation, clue)
+        except StoreError:
+            return None  # only a help
