@@ -358,7 +358,7 @@ class SqliteStore:
 
             path = os.path.join(self._folder, VECTORS, key + SUFFIX)
             file = VectorFile(path, self._lock, writable=self.writable, timeout_ms=self._timeout_ms)
-            while len(self._vectors) >= KEPT_OPEN:
+            while len(self._vectors) >= KEPT_ANYWAY:
                 self._vectors.pop(next(iter(self._vectors))).close()
             self._vectors[key] = file
         return file
