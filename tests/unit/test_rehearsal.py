@@ -12,9 +12,8 @@ from msgspec.structs import replace
 from tests import pi
 from tests.words import any_text
 
-from aforesaid import retrieval
 from aforesaid.config import Config
-from aforesaid.engine import Engine, retrieving
+from aforesaid.engine import Engine
 from aforesaid.hosts import wire
 
 if TYPE_CHECKING:
@@ -36,13 +35,23 @@ class Taken:
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.computed = 0
-        whole = retrieval.retrieve
+        compute, rehearse = Engine._compute, Engine.rehearse
+        ahead = False
 
         def counted(*arguments: Any, **named: Any) -> Any:
-            self.computed += 1
-            return whole(*arguments, **named)
+            self.computed += not ahead
+            return compute(*arguments, **named)
 
-        monkeypatch.setattr(retrieving, "retrieve", counted)
+        def apart(*arguments: Any, **named: Any) -> bool:
+            nonlocal ahead
+            ahead = True
+            try:
+                return rehearse(*arguments, **named)
+            finally:
+                ahead = False
+
+        monkeypatch.setattr(Engine, "_compute", counted)
+        monkeypatch.setattr(Engine, "rehearse", apart)
 
 
 @pytest.fixture

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from aforesaid.model import (
         Retrieval,
         Session,
+        Span,
     )
     from aforesaid.planning.track import Track
     from aforesaid.planning.values import Judge as JudgeSupplement
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
         Plan,
         Supplement,
     )
+    from aforesaid.ports import Snapshot
 
     Path = str | os.PathLike[str]
     Progress = Callable[[int, int], None]
@@ -220,17 +222,22 @@ class Planning(Retrieving):
         found, reasons = self._refresh(os.fspath(session))
         if reasons or found.file in self._held:
             return False
-        provider = _provider(model)
+        provider, options = _provider(model), self._retrieval_options()
+        judge = self._judge(found, provider)
+
+        def compute(snapshot: Snapshot, leaf: str, context: Sequence[Span]) -> Retrieval:
+            return self._compute(snapshot, options, judge, leaf=leaf, request=None, context=context)
+
         self._rehearsed = rehearse(
             self._store,
             found,
             leaf=leaf,
             context=self._contexts.follow(found, context_entries).spans(),
             text=request,
-            options=self._retrieval_options(),
+            options=options,
             config=self.config,
             provider=provider,
-            judge=self._judge(found, provider),
+            compute=compute,
         )
         return self._rehearsed is not None
 

@@ -14,15 +14,14 @@ from msgspec import Struct
 
 from aforesaid import lineage
 from aforesaid.model import Entry, Source
-from aforesaid.retrieval import RetrievalOptions, retrieve
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from aforesaid.config import Config
     from aforesaid.model import Branch, Retrieval, Session, Span, SyncReport
-    from aforesaid.ports import EntryPort, StorePort
-    from aforesaid.privacy.judge import Judge
+    from aforesaid.ports import EntryPort, Snapshot, StorePort
+    from aforesaid.retrieval import RetrievalOptions
 
 AHEAD = "ahead:"
 """The id of a request that has none yet; no host makes ids like it."""
@@ -89,7 +88,7 @@ def rehearse(
     options: RetrievalOptions,
     config: Config,
     provider: str | None,
-    judge: Judge | None,
+    compute: Callable[[Snapshot, str, Sequence[Span]], Retrieval],
 ) -> Rehearsal | None:
     """Retrieves for a request as if its host had written it already.
 
@@ -102,7 +101,7 @@ def rehearse(
         options: limits and switches of the retrieval.
         config: the configuration, which the privacy policy stands in.
         provider: whose model would get the evidence.
-        judge: that policy for this provider.
+        compute: retrieves from a snapshot for a leaf and the rows that the model sees, by these options.
 
     Returns:
         None if the session has changed, or ends with neither this leaf nor this request.
@@ -123,7 +122,7 @@ def rehearse(
                 return None
             row, branch = tail, _branch(snapshot, tail, context)
             (entry,) = snapshot.entries((row,))
-            answer = retrieve(snapshot, leaf=entry.id, context=branch.context, options=options, judge=judge)
+            answer = compute(snapshot, entry.id, branch.context)
     if not written:
         row = session.entries + 1
         with store.write(session.file) as writer:
@@ -132,7 +131,7 @@ def rehearse(
             writer.append((_request(text, leaf),))
             with writer.preview() as snapshot:
                 branch = _branch(snapshot, row, context)
-                answer = retrieve(snapshot, leaf=AHEAD, context=branch.context, options=options, judge=judge)
+                answer = compute(snapshot, AHEAD, branch.context)
     return Rehearsal(
         session=session,
         row=row,

@@ -39,6 +39,7 @@ if TYPE_CHECKING:
         Tally,
         Withheld,
     )
+    from aforesaid.ports import Snapshot
     from aforesaid.privacy.judge import Judge
     from aforesaid.privacy.paths import Paths
     from aforesaid.privacy.payload import Outgoing, Payload
@@ -128,15 +129,15 @@ class Retrieving(Upkeep):
                     branch = find_branch(snapshot, leaf, context=context)
                     if rehearsed.fits(snapshot, branch, options, self.config, provider):
                         return replace(rehearsed.answer, session=snapshot.session)
-                return retrieve(
+                return self._compute(
                     snapshot,
+                    options,
+                    judge,
                     leaf=leaf,
                     request=query,
                     context_entries=context_entries,
                     context=context,
                     dropped=dropped,
-                    options=options,
-                    judge=judge,
                 )
 
         try:
@@ -156,6 +157,30 @@ class Retrieving(Upkeep):
         except OperationError as error:
             return _nothing("failed", error.code, options)
         return answer if not reasons else _with_reasons(answer, reasons)
+
+    def _compute(
+        self,
+        snapshot: Snapshot,
+        options: RetrievalOptions,
+        judge: Judge | None,
+        *,
+        leaf: str | None,
+        request: str | None,
+        context_entries: Sequence[str] | None = None,
+        context: Sequence[Span] | None = None,
+        dropped: Sequence[str] = (),
+    ) -> Retrieval:
+        """The one call of the pipeline, for an answer that is wanted now and for one that is rehearsed."""
+        return retrieve(
+            snapshot,
+            leaf=leaf,
+            request=request,
+            context_entries=context_entries,
+            context=context,
+            dropped=dropped,
+            options=options,
+            judge=judge,
+        )
 
     def _ask(self, ask: Callable[[], Retrieval], session: Session) -> tuple[Retrieval, tuple[bytes | None, ...]]:
         """An answer of sound data with the lines that it was taken from; what turns out otherwise is derived again."""
