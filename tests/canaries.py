@@ -30,6 +30,8 @@ class World:
         rows: the transcript.
         levels: for each entry that could come back, the levels of the stretches in it.
         words: for each of those entries, the words that stand in it and nowhere else.
+        marked: for each word, the levels of the markers around it.
+        calls: for each tool's result, what its call named.
         settings: the configuration.
         provider: who is called.
     """
@@ -37,6 +39,8 @@ class World:
     rows: list[pi.Row] = field(default_factory=list)
     levels: dict[str, set[str]] = field(default_factory=dict)
     words: dict[str, list[str]] = field(default_factory=dict)
+    marked: dict[str, set[str]] = field(default_factory=dict)
+    calls: dict[str, str] = field(default_factory=dict)
     settings: dict[str, Any] = field(default_factory=dict)
     provider: str | None = None
 
@@ -52,6 +56,15 @@ class World:
     def permitted(self) -> set[str]:
         """The entries that the provider may see: all of their stretches."""
         return {id_ for id_, levels in self.levels.items() if levels <= self.allowed}
+
+    def stays_here(self, id_: str, word: str) -> bool:
+        """Whether a word may not leave in a message of the host's own: somebody marked it, or named its file."""
+        named = "normal"
+        if SECRET_FILE in self.calls.get(id_, ""):
+            of_path = [rule["classification"] for rule in self.settings["privacy.rules"] if "path" in rule]
+            named = highest("normal", *of_path)
+        levels = {highest(named, level) for level in self.marked[word]} or ({named} - {"normal"})
+        return not levels <= self.allowed
 
     def write(self, folder: Path, name: str) -> Path:
         return pi.write(folder / f"{name}.jsonl", self.rows)
@@ -81,7 +94,7 @@ def make_world(random: Random, number: int) -> World:
             parent = _add_call(random, world, id_, parent, of_path, floor)
             continue
         lead = f"{random.choice(['see', '`cat', '看'])} {SECRET_FILE} " if names_path else ""
-        text, levels, words = _make_text(random, id_, base, lead)
+        text, levels, words = _make_text(random, world, id_, base, lead)
         world.rows.append(pi.message(id_, parent, text, random.choice(["user", "assistant"]), at))
         world.levels[id_], world.words[id_] = levels, words
         parent = id_
@@ -124,7 +137,8 @@ def _add_call(random: Random, world: World, id_: str, parent: str | None, of_pat
     call["message"]["content"] = [
         {"type": "toolCall", "id": f"call-{id_}", "name": "bash" if by_command else "read", "arguments": arguments}
     ]
-    text, levels, words = _make_text(random, f"{id_}r", base)
+    text, levels, words = _make_text(random, world, f"{id_}r", base)
+    world.calls[f"{id_}r"] = file
     result = pi.message(f"{id_}r", id_, text, "toolResult")
     result["message"]["toolCallId"] = f"call-{id_}"
     world.rows += [call, result]
@@ -132,11 +146,12 @@ def _add_call(random: Random, world: World, id_: str, parent: str | None, of_pat
     return f"{id_}r"
 
 
-def _make_text(random: Random, id_: str, base: str, lead: str = "") -> tuple[str, set[str], list[str]]:
+def _make_text(random: Random, world: World, id_: str, base: str, lead: str = "") -> tuple[str, set[str], list[str]]:
     """A text with the topic and two planted words, the levels of its stretches, and the words.
 
     Args:
         random: decides.
+        world: gets the levels of the markers around the words.
         id_: the entry, for the words.
         base: level of what is not marked.
         lead: what the text begins with.
@@ -148,21 +163,28 @@ def _make_text(random: Random, id_: str, base: str, lead: str = "") -> tuple[str
     begin, end = _markers(random, one)
     begin2, end2 = _markers(random, two)
     whole = {highest(base, one), highest(base, two)}
-    texts: list[tuple[str, set[str]]] = [
-        (f"{head} {first} {second}", {base}),
-        (f"{head} {first} {second}", {base}),
-        (f"{head} {begin}{first}{end} {second}", {base, highest(base, one)}),
-        (f"{head} {begin}{first}{end} and {begin2}{second}{end2}", {base, *whole}),
-        (f"{head} {begin}{first}\n\n{second}", {base, highest(base, one)}),
-        (f"{begin}{head}{first}{end} {second}", {base, highest(base, one)}),
-        (f"{begin}{head}{first} {second}", {highest(base, one), *([base] if lead else [])}),
-        (f"{head} {begin}{first} {begin2}{second}{end2}{end}", whole),
-        (f"{head} {begin}{first} {begin2}{second}{end}{end2}", whole),
-        (f"{head} {first}{end} {second}", {highest(base, one)}),
-        (f"{head} {first} {begin}{second} {end2}", whole if one != two else {base, highest(base, one)}),
-        (f"{head} {first} [aforesaid:top-secret]{second}", {"local-only"}),
+    none: set[str] = set()
+    both = {one, two}
+    texts: list[tuple[str, set[str], set[str], set[str]]] = [
+        (f"{head} {first} {second}", {base}, none, none),
+        (f"{head} {first} {second}", {base}, none, none),
+        (f"{head} {begin}{first}{end} {second}", {base, highest(base, one)}, {one}, none),
+        (f"{head} {begin}{first}{end} and {begin2}{second}{end2}", {base, *whole}, {one}, {two}),
+        (f"{head} {begin}{first}\n\n{second}", {base, highest(base, one)}, {one}, {one}),
+        (f"{begin}{head}{first}{end} {second}", {base, highest(base, one)}, {one}, none),
+        (f"{begin}{head}{first} {second}", {highest(base, one), *([base] if lead else [])}, {one}, {one}),
+        (f"{head} {begin}{first} {begin2}{second}{end2}{end}", whole, both, both),
+        (f"{head} {begin}{first} {begin2}{second}{end}{end2}", whole, both, both),
+        (f"{head} {first}{end} {second}", {highest(base, one)}, {one}, {one}),
+        (
+            f"{head} {first} {begin}{second} {end2}",
+            whole if one != two else {base, highest(base, one)},
+            both if one != two else none,
+            both,
+        ),
+        (f"{head} {first} [aforesaid:top-secret]{second}", {"local-only"}, {"local-only"}, {"local-only"}),
     ]
-    text, levels = random.choice(texts)
+    text, levels, world.marked[first], world.marked[second] = random.choice(texts)
     return lead + text, levels, [first, second]
 
 

@@ -32,12 +32,14 @@ def run(arguments: Namespace, options: Options) -> int:
     from aforesaid.hosts.mcp.callers import look_around  # late: after the arguments are known to be right
     from aforesaid.hosts.mcp.server import run as serve
     from aforesaid.hosts.tools import HistoryTools, tool_caller
+    from aforesaid.hosts.watching import Watch
 
     with options.open_engine() as engine:
         caller = tool_caller(trusted=arguments.trust_project)
         allowed = arguments.trust_project and engine.config.boolean("historyTools.allowProjectScope")
         around = look_around(arguments.session, project=allowed)
-        serve(engine, HistoryTools(engine, caller, arguments.provider), around)
+        watch = Watch(engine, options.load_config)
+        serve(engine, HistoryTools(engine, caller, arguments.provider), around, watch.renew)
     return 0
 
 

@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING
 from aforesaid.hosts.jsonrpc import Connection, serve
 from aforesaid.hosts.methods import Commands
 from aforesaid.hosts.sessions import Sessions
+from aforesaid.hosts.watching import Watch
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
 
     from aforesaid.cli.arguments import Options
-    from aforesaid.hosts.jsonrpc import Method
+    from aforesaid.hosts.jsonrpc import Call, Method, Params
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -29,7 +30,19 @@ def run(arguments: Namespace, options: Options) -> int:
             def end() -> None:
                 connection.ended = True
 
-            methods.update(Sessions(engine, end).table(Commands(engine, options.load_config).table()))
+            watch = Watch(engine, options.load_config)
+            table = Sessions(engine, end).table(Commands(engine, options.load_config).table())
+            methods.update({name: _watched(method, watch) for name, method in table.items()})
 
         serve(methods, prepare)
     return 0
+
+
+def _watched(method: Method, watch: Watch) -> Method:
+    """The method, with the configuration as it is when it is called."""
+
+    def answer(params: Params, call: Call) -> object:
+        watch.renew()
+        return method(params, call)
+
+    return answer

@@ -21,6 +21,7 @@ from aforesaid.config.layers import (
     Setting,
     apply_file,
     apply_settings,
+    look,
     read_file,
     read_section,
     split,
@@ -48,12 +49,17 @@ class Config(Struct, frozen=True, kw_only=True):
         settings: one an option, in the order of the table.
         warnings: what was wrong with files, and what was set without effect; a line each. Settings of features that
             are not built give `not-in-this-version KEY`.
+        files: paths of the files that count, whether they are there or not; a change of one is a change of the
+            configuration.
+        seen: their state just before they were read (`layers.look`).
         privacy_misread: what of the section `privacy` could not be read in a file and was not set by a layer above it:
             keys, or `privacy` itself if it may be all of it.
     """
 
     settings: tuple[Setting, ...]
     warnings: tuple[str, ...] = ()
+    files: tuple[str, ...] = ()
+    seen: tuple[str, ...] = ()
     privacy_misread: tuple[str, ...] = ()
 
     @classmethod
@@ -74,6 +80,8 @@ class Config(Struct, frozen=True, kw_only=True):
         warnings: tuple[str, ...] = ()
         misread: frozenset[str] = frozenset()
         own = user_file()
+        files = (own,) if file is None else (own, os.path.abspath(os.fspath(file)))
+        seen = look(files)
         if os.path.lexists(own):
             try:
                 document = read_file(own)
@@ -84,7 +92,7 @@ class Config(Struct, frozen=True, kw_only=True):
                 values, warnings = apply_file(values, document, own)
                 misread = _lay_over(misread, *read_section(document, _SECTION))
         if file is not None:
-            path = os.path.abspath(os.fspath(file))
+            path = files[-1]
             document = read_file(path)
             values, more = apply_file(values, document, path)
             warnings += more
@@ -95,8 +103,19 @@ class Config(Struct, frozen=True, kw_only=True):
         return cls(
             settings=tuple(values.values()),
             warnings=warnings + _without_effect(values),
+            files=files,
+            seen=seen,
             privacy_misread=tuple(sorted(misread)),
         )
+
+    @property
+    def privacy_stamp(self) -> str:
+        """Names the privacy policy: two configurations with one stamp let the same through."""
+        from aforesaid.digests import blake2b  # late: for hosts that keep what was cleared
+
+        said = [(setting.key, setting.value) for setting in self.settings if setting.key.startswith(f"{_SECTION}.")]
+        told = repr((said, self.privacy_misread)).encode("utf-8", "surrogatepass")
+        return blake2b(told, digest_size=12).hexdigest()
 
     def get(self, key: str) -> Value:
         """The value of an option.

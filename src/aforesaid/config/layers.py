@@ -34,6 +34,19 @@ class Setting(Struct, frozen=True, kw_only=True):
     source: str
 
 
+def look(files: Iterable[str]) -> tuple[str, ...]:
+    """What tells one state of files from another: time and size, or `-` for what is not there."""
+    found: list[str] = []
+    for file in files:
+        try:
+            status = os.stat(file)
+        except OSError:
+            found.append("-")
+        else:
+            found.append(f"{status.st_mtime_ns}:{status.st_size}")
+    return tuple(found)
+
+
 def read_file(path: str) -> dict[str, object]:
     """The object that a configuration file holds.
 

@@ -244,13 +244,21 @@ class Retrieving(Upkeep):
             provider: who is called; None counts as a remote one.
 
         Returns:
-            The messages that may go out. Never raises for what they hold.
+            The messages that may go out. Never raises for what they hold. What was left out is counted.
         """
         try:
             project = self._find(os.fspath(session)).header.cwd
         except AforesaidError:
             project = None
-        return self._seat().clear(messages, provider or "", project)
+        payload = self._seat().clear(messages, provider or "", project)
+        self._count(payload.withheld)
+        return payload
+
+    def restricts(self, provider: str | None) -> bool:
+        """Whether the privacy policy, as it is now, may keep anything from a provider; None counts as a remote one."""
+        if self.config.privacy_unknown:
+            return True
+        return self.config.boolean(PRIVACY) and not self._seat().judge(provider or "", None).open
 
     def withheld(self) -> tuple[Tally, ...]:
         """What the privacy policy withheld from automatic evidence, counted since the store was made."""

@@ -19,6 +19,7 @@ from aforesaid.config.table import BY_KEY
 from aforesaid.errors import BadArgument, SessionNotFound
 from aforesaid.hosts import HOSTS, wire
 from aforesaid.hosts.accounts import HostFacts, Known, tell
+from aforesaid.hosts.clearing import Clear, clear, tell_policy
 from aforesaid.hosts.jsonrpc import MAX_LINE
 from aforesaid.hosts.methods import Nothing, check_path, read_params
 
@@ -207,6 +208,7 @@ class Sessions:
             "session/rehearse": self._rehearse,
             "session/context": self._context,
             "session/tool": self._tool,
+            "session/clear": self._clear,
             "session/report": self._report,
             "session/show": self._show,
             "session/close": self._close,
@@ -233,6 +235,7 @@ class Sessions:
                 "firstCallTimeoutMs": config.integer("host.firstCallTimeoutMs"),
             },
             "historyTools": {"enabled": config.boolean("historyTools.enabled")},
+            "files": list(config.files),
             "warnings": list(config.warnings),
         }
 
@@ -313,7 +316,8 @@ class Sessions:
         there = opened.lines > 0 if opened.file is None else os.path.isfile(opened.file)
         if asked.request is None or not there:
             opened.last = None
-            return _carry(_NOT_ASKED if asked.request is None else _NO_TRANSCRIPT)
+            policy = tell_policy(self._engine, None if asked.model is None else asked.model.provider)
+            return _carry(_NOT_ASKED if asked.request is None else _NO_TRANSCRIPT) | {"policy": policy}
         engine, model = self._engine_of(opened), asked.model
         made = engine.plan(
             session=opened.handle,
@@ -327,7 +331,12 @@ class Sessions:
         opened.last = made
         # The host is waiting for the answer, and nobody for the record of it.
         call.afterwards = partial(engine.keep_manifest, made, session=opened.handle)
-        return _carry(made)
+        return _carry(made) | {"policy": tell_policy(engine, None if model is None else model.provider)}
+
+    def _clear(self, params: Params, call: Call) -> object:
+        del call
+        asked = read_params(params, Clear)
+        return clear(self._engine_of(self._find(asked.session)), asked)
 
     def _tool(self, params: Params, call: Call) -> object:
         del call
@@ -335,13 +344,14 @@ class Sessions:
 
         asked = read_params(params, Tool)
         opened = self._find(asked.session)
-        told = opened.told
+        known = opened.told
         origin = Origin(
-            session=opened.handle, session_id=told.session_id, folder=told.cwd, trusted=told.trusted,
+            session=opened.handle, session_id=known.session_id, folder=known.cwd, trusted=known.trusted,
             held=opened.file is None,
         )  # fmt: skip
         engine = self._engine_of(opened)
-        return consult(engine, origin, asked.name, asked.arguments, leaf=asked.leaf, provider=asked.provider)
+        told = consult(engine, origin, asked.name, asked.arguments, leaf=asked.leaf, provider=asked.provider)
+        return told | {"policy": tell_policy(engine, asked.provider)}
 
     def _report(self, params: Params, call: Call) -> object:
         del call

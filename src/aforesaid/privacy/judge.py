@@ -123,13 +123,14 @@ class Judge:
         self.rules = rules or Rules(policy.rules if policy.enabled else (), project=project, home=policy.home)
         self._readings = readings if readings is not None else Readings()
         self._allowed = policy.providers.allowed(provider)
+        self._open = not policy.enabled or policy.providers.is_local(provider)
         self._floor = highest(policy.default, self.rules.floor)
         self._of_plain = self._weigh(UNMARKED, "normal")
 
     @property
     def open(self) -> bool:
         """Whether the provider may see everything, so that nothing need be judged."""
-        return not self.policy.enabled or self.policy.providers.is_local(self.provider)
+        return self._open
 
     def judge(self, text: str, *, named: Level = "normal") -> Verdict:
         """The verdict on a whole text.
@@ -143,28 +144,47 @@ class Judge:
             return self._of_plain
         return self._weigh(reading.marks, highest(named, reading.named))
 
-    def prohibited(self, text: str, *, named: Level = "normal") -> tuple[tuple[int, int, Level], ...]:
-        """The stretches of a text that the provider may not see, with their levels, in order; none if it may go.
+    def find_prohibited(self, text: str, *, named: Level = "normal") -> tuple[tuple[int, int, Level], ...]:
+        """The stretches of a host's own text that somebody named and the provider may not see, with their levels.
+
+        Named is what stands between markers, and all of a text whose class a rule by path gave. What only the default
+        or the project gives every text of a session does not count: the user has that session with this provider.
 
         Args:
             text: all of it.
-            named: as for `judge`.
+            named: level of all of it by what it was read from (`name_result`); `normal` if nothing names it.
         """
-        if self.judge(text, named=named).allowed:
+        marks = UNMARKED if self._open else self._read(text).marks
+        if self._open or (marks is UNMARKED and named == "normal"):
             return ()
-        reading = self._read(text)
-        base = highest(self._floor, named, reading.named)
+        if marks.broken:
+            levels = {highest(named, level) for level in marks.broken}
+            return () if levels <= self._allowed else ((0, len(text), highest(*levels)),)
         stretches: list[tuple[int, int, Level]] = []
         done = 0
-        for start, end, level in reading.marks.spans:
-            stretches += ((done, start, base), (start, end, highest(base, level)))
+        for start, end, level in marks.spans:
+            stretches += ((done, start, named), (start, end, highest(named, level)))
             done = end
-        stretches.append((done, len(text), base))
+        stretches.append((done, len(text), named))
+        marked = {start for start, _, _ in marks.spans}
         return tuple(
             (start, end, level)
             for start, end, level in stretches
-            if start < end and (level not in self._allowed or reading.marks.broken)
+            if start < end and level not in self._allowed and (start in marked or named != "normal")
         )
+
+    def name_result(self, text: str, call: Sequence[str] | None) -> Level:
+        """The level that rules by path give to what a tool answered.
+
+        Args:
+            text: the answer.
+            call: the arguments of the call; None if the call is not known, and then every path may be in them.
+        """
+        if not self.rules.by_path:
+            return "normal"
+        if call is None:
+            return self.rules.unknown
+        return highest(self._read(text).named, self.rules.of(call, acts=True), self._of_files(call))
 
     def judge_entry(self, entry: StoredEntry, answered: StoredEntry | None = None) -> Verdict:
         """The verdict on an entry as it is stored.
@@ -181,7 +201,9 @@ class Judge:
             else:
                 named = self._of_files(entry.files)
                 if answered is not None:
-                    named = highest(named, self._of_files(answered.files), self._read(answered.text).named)
+                    named = highest(named, self._of_files(answered.files), self.rules.of([answered.text], acts=True))
+            if entry.role == "shell" or (entry.calls and entry.role != "tool_result"):
+                named = highest(named, self.rules.of([entry.text], acts=True))
         return self.judge(entry.text, named=named)
 
     def judge_line(self, line: bytes, before: Verdict) -> Verdict:
@@ -232,11 +254,11 @@ class Judge:
         levels = marked | {base} if marks.outside else marked
         top = highest(*levels)
         return Verdict(
-            allowed=self.open or levels <= self._allowed, classification=top, reason=self._reason(top, named, marks)
+            allowed=self._open or levels <= self._allowed, classification=top, reason=self._reason(top, named, marks)
         )
 
     def _of_files(self, files: Sequence[str]) -> Level:
-        return self.rules.of([*files, *map(self.rules.resolve, files)]) if files else "normal"
+        return self.rules.of([*files, *map(self.rules.resolve, files)], acts=True) if files else "normal"
 
     def _reason(self, top: Level, named: Level, marks: Marks) -> str:
         if top == self.policy.default:

@@ -5,7 +5,8 @@ a session's folder and to a text. Rules raise and never lower; case never counts
 the system. Pure.
 
 Paths are globs as in `.gitignore`: `*` and `?` stay within a name, `**` does not, a pattern without a slash at its
-beginning holds at any depth, and one that names a folder covers what is below it.
+beginning holds at any depth, and one that names a folder covers what is below it. `secrets/**` and `secrets/` are what
+is below the folder; its bare name counts where something is done to files, and is a word elsewhere.
 """
 
 from __future__ import annotations
@@ -91,26 +92,33 @@ class Rules:
         named = [(rule.classification, rule.path) for rule in here if rule.path is not None]
         self.unknown: Level = highest("normal", *(level for level, _ in named))
         named.sort(key=lambda rule: RANK[rule[0]], reverse=True)
-        self._paths = [
-            (level, *_compile(spelling)) for level, glob in named for spelling in _spellings(glob, folder, own)
-        ]
+        spelled = [(level, spelling) for level, glob in named for spelling in _spellings(glob, folder, own)]
+        self._paths = [(level, *_compile(spelling)) for level, spelling in spelled]
+        self._folders = [(level, *_compile(bare)) for level, spelling in spelled if (bare := _bare(spelling))]
 
     @property
     def by_path(self) -> bool:
         """Whether there are rules that depend on what a text names."""
         return bool(self._paths)
 
-    def of(self, texts: Iterable[str]) -> Level:
-        """The highest level of a path that one of the texts names."""
+    def of(self, texts: Iterable[str], *, acts: bool = False) -> Level:
+        """The highest level of a path that one of the texts names.
+
+        Args:
+            texts: what may name paths.
+            acts: whether they say what is done to files, as the arguments of a tool do. Then the name of a folder
+                alone counts as what is below it: `cd secrets` for `secrets/**`. In what people write it is a word.
+        """
         if not self._paths:
             return "normal"
         given = list(texts)
         # Bytes are lowered, and searched for a literal, many times as fast as texts.
         data = "\n".join(given).encode("utf-8", "surrogatepass").lower()
-        for level, literal, pattern in self._paths:  # the highest level first
-            if literal in data and any(pattern.search(_plain(text)) for text in given):
-                return level
-        return "normal"
+        found: Level = "normal"
+        for level, literal, pattern in (*self._paths, *self._folders) if acts else self._paths:
+            if RANK[level] > RANK[found] and literal in data and any(pattern.search(_plain(text)) for text in given):
+                found = level
+        return found
 
     def resolve(self, file: str) -> str:
         """A path that a tool was given, from the session's folder, without steps up and down."""
@@ -155,6 +163,14 @@ def _compile(glob: str) -> tuple[bytes, re.Pattern[str]]:
     # Letters beyond ASCII have cases that bytes do not know.
     literal = max(re.split(r"[*?/ ]+|\[[^\]]*\]|[^\x00-\x7f]+", glob), key=len)
     return literal.encode(), re.compile(f"{begin}{_translate(glob)}{end}")
+
+
+def _bare(glob: str) -> str:
+    """The folder below which a glob names everything, if it has a name; else nothing."""
+    if not glob.endswith(("/", "/**")):
+        return ""
+    folder = glob.removesuffix("/**").rstrip("/")
+    return folder if folder.rpartition("/")[2].strip("*?.") else ""
 
 
 def _translate(glob: str) -> str:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from tests import pi
 
+from aforesaid.config import Config
 from aforesaid.engine import Engine
 from aforesaid.errors import BadArgument, SessionNotFound
 from aforesaid.hosts.jsonrpc import Call
@@ -95,6 +96,46 @@ def test_bringing_up_to_date_costs_what_was_appended(
     monkeypatch.setattr("aforesaid.indexing.sync_all", thorough)
     assert desk.call("session/append", session=session) == {"entries": 4}
     assert len(desk.call("session/context", session=session, **ASK)["messages"]) == 1
+
+
+def test_final_messages_are_judged_for_the_provider_and_what_is_left_out_is_counted(desk: Desk, tmp_path: Path) -> None:
+    file = pi.write(tmp_path / "s.jsonl", rows())
+    session = desk.call("session/open", host="pi", sessionId="one", file=str(file))["session"]
+    off = desk.call("session/context", session=session, **ASK)["policy"]
+    assert (off["enabled"], off["restricts"], off["files"]) == (False, False, list(desk.engine.config.seen))
+    desk.engine.config = Config.load(settings={"privacy.enabled": True, "privacy.localProviders": ["here"]})
+    on = desk.call("session/context", session=session, **ASK)["policy"]
+    assert (on["enabled"], on["restricts"]) == (True, True)
+    assert on["stamp"] != off["stamp"]
+    marked = "a [aforesaid:sensitive]b"
+    messages = [
+        {"texts": ["a"]},
+        {"texts": [marked, "c"]},
+        {"texts": [marked], "kind": "added", "fresh": True, "entryId": "e0000000"},
+        {"texts": ["a"], "kind": "added", "fresh": True},
+        {"texts": ["a"], "kind": "added"},
+        {"texts": [marked], "kind": "answer", "fresh": True},
+        {"texts": ["a"], "kind": "result", "call": None},
+    ]
+    hidden = "[withheld by aforesaid: sensitive]"
+    told = desk.call("session/clear", session=session, provider="there", stamp=on["stamp"], messages=messages)
+    assert told["messages"] == [True, [f"a {hidden}", hidden], False, True, False, [hidden], True]
+    assert (told["schema"], told["policy"]) == ("aforesaid.clear/1", on)
+    counted = {(one.reason, one.classification): one.count for one in desk.engine.withheld()}
+    assert counted == {("privacy-marker", "sensitive"): 2, ("privacy-stale", "normal"): 1}
+    here = desk.call("session/clear", session=session, provider="here", messages=messages)
+    assert here["messages"] == [True] * len(messages)
+    assert not here["policy"]["restricts"]
+    with pytest.raises(BadArgument):
+        desk.call("session/clear", session=session, messages=[{"texts": ["a"], "kind": "mine"}])
+
+
+def test_a_session_without_a_file_has_final_messages_too(desk: Desk) -> None:
+    desk.engine.config = Config.load(settings={"privacy.enabled": True})
+    session = desk.call("session/open", host="pi", sessionId="one")["session"]
+    desk.call("session/append", session=session, add=rows())
+    told = desk.call("session/clear", session=session, messages=[{"texts": ["[aforesaid:sensitive]b"]}])
+    assert told["messages"] == [["[withheld by aforesaid: sensitive]"]]
 
 
 def test_settings_have_what_a_dialog_needs(desk: Desk) -> None:

@@ -39,6 +39,10 @@ def native(*texts: str) -> Outgoing:
     return Outgoing(texts=texts)
 
 
+def result(*texts: str, call: tuple[str, ...] | None = ()) -> Outgoing:
+    return Outgoing(texts=texts, result=True, call=call)
+
+
 def test_a_supplement_with_anything_prohibited_is_left_out_whole() -> None:
     messages = (native("a"), ours("b", id_="e1"), ours(f"c {S}d{END} e", id_="e2"), native("f"))
     payload = clear_payload(messages, judge())
@@ -67,18 +71,63 @@ def test_a_marker_reaches_from_one_text_of_a_message_into_the_next() -> None:
     assert [message.texts for message in open_ended.cleared.values] == [(HIDDEN, " ", HIDDEN), ("c",)]
 
 
-def test_what_is_of_a_prohibited_class_by_default_or_rule_is_replaced_whole() -> None:
-    by_default = judge(default="sensitive", providers=Providers(remote_default=("internal",)))
-    assert clear_payload([native("a", "b")], by_default).cleared.values[0].texts == (HIDDEN, HIDDEN)
-    by_rule = judge(rules=(Rule(classification="sensitive", path="secrets/**"),))
-    cleared = clear_payload([native("cat secrets/a"), native("b")], by_rule).cleared
-    assert [message.texts for message in cleared.values] == [(HIDDEN,), ("b",)]
+def test_a_default_and_rules_by_project_empty_no_call() -> None:
+    """What they say holds for every text of the session, which the user has with this provider."""
+    for found in (
+        judge(default="sensitive", providers=Providers(remote_default=("internal",))),
+        judge(rules=(Rule(classification="local-only", project="/p"),)),
+    ):
+        payload = clear_payload([native("a", "b"), result("c"), ours("d")], found)
+        assert [message.texts for message in payload.cleared.values] == [("a", "b"), ("c",)]
+        assert (payload.concealed, len(payload.withheld)) == (0, 1)
+
+
+def test_rules_by_path_count_for_what_tools_gave_back_and_not_for_what_is_said() -> None:
+    found = judge(rules=(Rule(classification="sensitive", path="secrets/**"),))
+    messages = [
+        native("do not read secrets/a"),
+        result("x", "", call=("cat secrets/a",)),
+        result("x", call=("cd secrets && cat a",)),
+        result("x", call=("secrets",)),
+        result("x", call=("./docs/../secrets/a",)),
+        result("secrets/a: x", call=("grep -r x .",)),
+        result("x", call=("cat docs/a", "the secrets of it")),
+        result("x", call=("cat docs/a",)),
+        result("x", call=None),
+    ]
+    cleared = [message.texts for message in clear_payload(messages, found).cleared.values]
+    assert cleared == [
+        ("do not read secrets/a",), (HIDDEN, ""), (HIDDEN,), (HIDDEN,), (HIDDEN,), (HIDDEN,), (HIDDEN,), ("x",),
+        (HIDDEN,),
+    ]  # fmt: skip
+    free = judge(rules=(Rule(classification="internal", path="secrets/**"),))
+    assert clear_payload(messages, free).concealed == 0
 
 
 def test_lists_are_exact_for_stretches_too() -> None:
     found = judge(providers=Providers(remote_default=("sensitive",)))
-    (message,) = clear_payload([native(f"a {S}b{END} c")], found).cleared.values
-    assert message.texts == (f"{conceal('normal')}{S}b{END}{conceal('normal')}",)
+    text = f"a {S}b{END} [aforesaid:internal]c[/aforesaid:internal]"
+    (message,) = clear_payload([native(text)], found).cleared.values
+    assert message.texts == (f"a {S}b{END} {conceal('internal')}",)
+
+
+def test_what_was_made_for_another_provider_is_prohibited() -> None:
+    stale = Outgoing(texts=("a",), supplement=True, fresh=False, entry_id="e1")
+    answer = Outgoing(texts=("a", " "), supplement=True, stays=True, fresh=False)
+    fresh = Outgoing(texts=("a",), supplement=True, stays=True)
+    payload = clear_payload([stale, answer, fresh], judge())
+    assert [message.texts for message in payload.cleared.values] == [(conceal("normal"), " "), ("a",)]
+    assert payload.kept == (1, 2)
+    assert [left.reason for left in payload.withheld] == ["privacy-stale", "privacy-stale"]
+    here = judge("here", providers=Providers(local=("here",)))
+    assert clear_payload([stale, answer], here).kept == (0, 1)
+
+
+def test_an_answer_of_our_tools_stays_without_its_words() -> None:
+    answer = Outgoing(texts=(f"a {S}b{END}", "c"), supplement=True, stays=True)
+    payload = clear_payload([answer], judge())
+    assert [message.texts for message in payload.cleared.values] == [(HIDDEN, HIDDEN)]
+    assert (payload.kept, payload.withheld[0].reason) == ((0,), "privacy-marker")
 
 
 def test_broken_markers_hide_the_whole_message() -> None:
@@ -103,7 +152,7 @@ def test_what_cannot_be_judged_is_prohibited_and_the_call_goes_out(monkeypatch: 
     def fail(*_: object, **__: object) -> None:
         raise ValueError("x")
 
-    for name in ("judge", "prohibited"):
+    for name in ("judge", "find_prohibited"):
         monkeypatch.setattr(broken, name, fail)
     payload = clear_payload([native("a", ""), ours("b")], broken)
     assert [message.texts for message in payload.cleared.values] == [(conceal("local-only"), "")]
@@ -125,18 +174,21 @@ PIECES = st.lists(
 
 
 @given(st.lists(PIECES, max_size=4), st.sets(st.sampled_from(LEVELS)), st.sampled_from(LEVELS))
-def test_what_is_left_of_a_message_may_go(texts: list[str], allowed: set[str], default: str) -> None:
+def test_what_is_left_of_a_message_is_all_of_what_may_go_and_nothing_else(
+    texts: list[str], allowed: set[str], default: str
+) -> None:
+    """By the words of the page: what stands between markers of a level that the provider may not see goes."""
     found = judge(default=default, providers=Providers(remote_default=tuple(sorted(allowed))))  # type: ignore[arg-type]
     whole = "\n".join(texts)
-    payload = clear_payload([native(*texts)], found)
-    (message,) = payload.cleared.values
+    marks = read_marks(whole)
+    secret = [span for span in marks.spans if span[2] not in found.policy.providers.allowed("")]
+    if marks.broken:
+        secret = [] if set(marks.broken) <= found.policy.providers.allowed("") else [(0, len(whole), marks.broken[0])]
+    (message,) = clear_payload([native(*texts)], found).cleared.values
     assert len(message.texts) == len(texts)
-    if found.judge(whole).allowed:
+    if not secret:
         assert message.texts == tuple(texts)
-        return
-    stretches = found.prohibited(whole)
-    assert stretches or not whole
-    kept = [text for index, text in enumerate(whole) if not any(start <= index < end for start, end, _ in stretches)]
+    kept = [text for index, text in enumerate(whole) if not any(start <= index < end for start, end, _ in secret)]
     shown = "\n".join(message.texts)
     for level in LEVELS:
         shown = shown.replace(conceal(level), "")

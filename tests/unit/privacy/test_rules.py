@@ -102,6 +102,37 @@ def test_a_text_that_names_a_path_is_raised(glob: str, texts: list[str]) -> None
 
 
 @pytest.mark.parametrize(
+    ("glob", "texts", "others"),
+    [
+        (
+            "secrets/**",
+            ["cd secrets", "secrets", "ls ./Secrets | cat", "/x/secrets", "a/secrets/b"],
+            ["mysecrets", "secret"],
+        ),
+        ("secrets/", ["cd 'secrets'", "secrets\\x"], ["secrets2"]),
+        ("deploy/*/keys/**", ["ls deploy/a/keys"], ["ls deploy", "keys"]),
+        ("~/notes/**", ["cd ~/notes", "cd /home/dev/notes"], ["cd notes"]),
+        ("**/keys/**", ["cd keys"], ["cd monkeys"]),
+        ("a/*/**", ["a/b/c"], ["a", "a/b"]),
+        ("*/**", ["x/y"], ["x"]),
+    ],
+)
+def test_the_bare_name_of_a_folder_counts_where_something_is_done_to_files(
+    glob: str, texts: list[str], others: list[str]
+) -> None:
+    found = rules(path(glob))
+    for text in texts:
+        assert found.of([text], acts=True) == "sensitive", text
+    assert found.of(others, acts=True) == "normal"
+
+
+def test_the_highest_level_counts_whichever_rule_is_about_the_folder() -> None:
+    found = rules(path("secrets/**", "local-only"), path("docs/**", "internal"))
+    assert found.of(["cp docs/a secrets"], acts=True) == "local-only"
+    assert found.of(["cp docs/a secrets"]) == "internal"
+
+
+@pytest.mark.parametrize(
     ("glob", "texts"),
     [
         ("secrets/**", ["secrets", "mysecrets/a", "secrets-old/a", "secret/s"]),

@@ -21,7 +21,7 @@ from aforesaid.hosts.mcp.callers import find_place
 from aforesaid.hosts.tools import WARNING, refusal
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from mcp.server import ServerRequestContext
 
@@ -46,8 +46,11 @@ _NEAR: Final[Document] = {"anthropic/alwaysLoad": True}
 class HistoryServer:
     """The handlers of the protocol."""
 
-    def __init__(self, engine: Engine, tools: HistoryTools, around: Surroundings) -> None:
-        """Takes what answers, and from where the calls come."""
+    def __init__(
+        self, engine: Engine, tools: HistoryTools, around: Surroundings, renew: Callable[[], None] = lambda: None
+    ) -> None:
+        """Takes what answers, from where the calls come, and what is called before each."""
+        self._renew = renew
         self._engine = engine
         self._tools = tools
         self._around = around
@@ -104,6 +107,7 @@ class HistoryServer:
         )
 
     def _call(self, name: str, arguments: Document, meta: Mapping[str, Any]) -> Document:
+        self._renew()
         return self._tools.call(name, arguments, lambda given: find_place(self._engine, self._around, meta, given))
 
     async def list_resources(self, _: Context, __: types.PaginatedRequestParams | None) -> types.ListResourcesResult:
@@ -163,9 +167,9 @@ def _encodable(value: Any) -> Any:
     return [_encodable(part) for part in value] if isinstance(value, list) else value
 
 
-def run(engine: Engine, tools: HistoryTools, around: Surroundings) -> None:
-    """Serves until the input ends."""
-    server = HistoryServer(engine, tools, around).make()
+def run(engine: Engine, tools: HistoryTools, around: Surroundings, renew: Callable[[], None] = lambda: None) -> None:
+    """Serves until the input ends; `renew` is called before each call."""
+    server = HistoryServer(engine, tools, around, renew).make()
 
     async def serve() -> None:
         async with stdio_server() as (reading, writing):

@@ -4,7 +4,9 @@
 // `aforesaid install pi` writes, which knows the interpreter.
 
 import type { ExtensionAPI, ExtensionContext } from "@earendil-works/pi-coding-agent";
+import { type Carried, Clearing } from "./clearing.ts";
 import { answer } from "./commands.ts";
+import { Policies } from "./policy.ts";
 import { findRequest, matches, Prefix, Run, type Seen, see, type Selection, weave } from "./run.ts";
 import { type Launch, Service, ServiceError } from "./service.ts";
 import { HistoryTools } from "./tools.ts";
@@ -49,6 +51,10 @@ export class Bridge {
   private told = new Set<string>();
   private sent = new Prefix();
   private native = new Prefix();
+  private clearing = new Clearing();
+  /** What was added to the call that is being made. */
+  private carried: Carried = { provider: undefined, policy: undefined, unheard: false, contents: new Map() };
+  private readonly policies: Policies;
 
   constructor(
     readonly service: Service,
@@ -57,6 +63,7 @@ export class Bridge {
     const { sessionManager } = ctx;
     this.file = sessionManager.getSessionFile();
     this.handle = this.file ?? `memory:${sessionManager.getSessionId()}`;
+    this.policies = new Policies(service, this.handle);
   }
 
   open(): void {
@@ -93,22 +100,31 @@ export class Bridge {
 
   async carry(messages: any[], ctx: ExtensionContext): Promise<any[] | undefined> {
     this.deferred = undefined;
+    const { model } = ctx; // it may be another one at any time
+    const provider = model?.provider;
+    this.carried = { provider, policy: this.policies.of(provider), unheard: false, contents: new Map() };
     const seen = see(ctx.sessionManager.buildSessionProjection());
     if (!matches(seen, messages)) return this.leave("another-extension");
     const request = findRequest(seen);
     if (request < 0) return this.leave("no-request");
     if (this.followUps.delete(textOf(messages[request]))) this.beginRun();
-    const provider = ctx.model?.provider;
-    const decision = this.run.decide(seen, provider);
+    if (this.run.holds && !this.carried.policy) {
+      const policy = await this.policies.ask(provider);
+      this.carried = { ...this.carried, policy, unheard: !policy };
+      if (!policy) return this.leave("policy-unknown");
+    }
+    const decision = this.run.decide(seen, provider, this.policies.of(provider)?.stamp);
     if (decision.kind === "leave") return this.leave(decision.reason);
     let selection: Selection;
     if (decision.kind === "reuse") {
       selection = decision.selection;
       this.facts.outcome = selection.messages.length ? "frozen" : "frozen-native";
     } else {
-      selection = await this.ask(seen.entries, seen.items[request].id, ctx);
-      this.run.freeze(seen, request, selection, provider);
+      selection = await this.ask(seen.entries, seen.items[request].id, ctx, model);
+      this.run.freeze(seen, request, selection, provider, this.policies.of(provider)?.stamp);
     }
+    const contents = new Map(selection.messages.map(({ content, entryId }) => [content, entryId]));
+    this.carried = { ...this.carried, policy: this.policies.of(provider), contents };
     const woven = weave(seen, messages, selection);
     this.measure(seen.items.map((item) => item.key), messages, woven);
     if (woven === messages) return undefined;
@@ -120,7 +136,7 @@ export class Bridge {
   }
 
   /** What `carry` left for the list with Pi's system messages. */
-  carryDeferred(messages: any[]): any[] | undefined {
+  private carryDeferred(messages: any[]): any[] | undefined {
     const deferred = this.deferred;
     this.deferred = undefined;
     if (!deferred) return undefined;
@@ -129,13 +145,77 @@ export class Bridge {
     return weave(deferred.seen, messages, deferred.selection);
   }
 
+  /** The list that goes out: with what `carry` left for Pi's system messages, judged. */
+  async finish(messages: any[]): Promise<any[] | undefined> {
+    const woven = this.carryDeferred(messages);
+    try {
+      return (await this.clear(woven ?? messages)) ?? woven;
+    } catch (error) {
+      this.facts.outcome = "internal";
+      this.tell("internal", `aforesaid: nothing was added to the model call: ${error}`);
+      return this.clearing.withoutOurs(messages, this.carried);
+    }
+  }
+
+  /** The final list as the privacy policy lets the provider see it; undefined if it is that already. */
+  async clear(messages: any[]): Promise<any[] | undefined> {
+    const { provider, unheard } = this.carried;
+    const policy = this.carried.policy ?? this.policies.latest;
+    // A provider that nobody told about is one that may not see everything; so is any while nobody told of a policy.
+    const restricts = this.carried.policy ? this.carried.policy.restricts : (this.policies.latest?.enabled ?? true);
+    if (!restricts) return undefined;
+    const carried = { ...this.carried, policy };
+    const { timeoutMs: patience } = this.service.settings;
+    const ask = async (texts: object[], timeoutMs: number) => {
+      const told = await this.service.call(
+        "session/clear",
+        { session: this.handle, provider, stamp: policy?.stamp, messages: texts },
+        timeoutMs,
+      );
+      this.policies.adopt(provider, told?.policy);
+      return told;
+    };
+    return this.clearing.clear(messages, carried, policy && !unheard ? ask : undefined, patience, (error) => {
+      this.facts.outcome = "not-judged";
+      const reason = error instanceof Error ? error.message : error;
+      this.tell("not-judged", `aforesaid: the privacy policy could not judge the call in time, nothing was added: ${reason}`);
+    });
+  }
+
+  /** Messages that are about to be summarised: what is in a summary goes out with every later call. */
+  async clearForSummary(messages: any[], ctx: ExtensionContext): Promise<any[]> {
+    if (!messages.length) return messages;
+    const provider = ctx.model?.provider;
+    const policy = this.policies.of(provider) ?? (await this.policies.ask(provider));
+    this.carried = { provider, policy, unheard: !policy, contents: new Map() };
+    return (await this.clear(messages)) ?? messages;
+  }
+
+  /**
+   * The payload without anything of ours, if it turns out to go elsewhere than it was judged for, or if the policy may
+   * have changed since: Pi sends a payload again to keep a provider's cache warm.
+   */
+  last(payload: any, ctx: ExtensionContext): unknown {
+    const { provider, policy, contents } = this.carried;
+    if (!policy && !contents.size) return undefined;
+    const changed = !policy || this.policies.of(provider)?.stamp !== policy.stamp;
+    if (!changed) {
+      if (!policy.enabled) return undefined;
+      const called = payload?.model ?? payload?.modelId;
+      if (ctx.model?.provider === provider && called === ctx.model?.id) return undefined;
+    }
+    if (contents.size) this.facts.outcome = changed ? "policy-changed" : "another-model";
+    return this.clearing.strip(payload, this.carried);
+  }
+
   /** What the service says of a call; nothing to add if it fails or takes too long. */
-  private async ask(ids: string[], request: string, ctx: ExtensionContext): Promise<Selection> {
+  private async ask(ids: string[], request: string, ctx: ExtensionContext, model: ExtensionContext["model"]): Promise<Selection> {
     const nothing: Selection = { messages: [], omitted: [] };
     const patient = this.firstCall && !this.service.ready;
     this.firstCall = false;
     try {
-      const told = await within(this.service, patient ? this.since : undefined, (timeoutMs) => this.context(ids, request, ctx, timeoutMs));
+      const told = await within(this.service, patient ? this.since : undefined, (timeoutMs) => this.context(ids, request, ctx, model, timeoutMs));
+      this.policies.adopt(model?.provider, told?.policy);
       const selection = checked(told);
       this.facts.outcome = `${told.status}: ${told.reason}`;
       if (told.failed) throw new ServiceError(told.reason, `aforesaid failed: ${told.reason}`, "see `/context health`");
@@ -146,13 +226,14 @@ export class Bridge {
       this.lines = 0;
       const { code, message, hint } = error instanceof ServiceError ? error : new ServiceError("internal", String(error));
       this.facts.outcome = code;
+      this.carried.unheard = true;
       if (!this.inTrouble) this.tell(code, `aforesaid: nothing was added to the model call: ${message}${hint ? `; ${hint}` : ""}`);
       this.inTrouble = true;
       return nothing;
     }
   }
 
-  private context(ids: string[], request: string, ctx: ExtensionContext, timeoutMs: number): Promise<any> {
+  private context(ids: string[], request: string, ctx: ExtensionContext, model: ExtensionContext["model"], timeoutMs: number): Promise<any> {
     const differs = this.known.findIndex((id, at) => ids[at] !== id);
     const keep = Math.min(differs < 0 ? this.known.length : differs, ids.length);
     this.append(ctx);
@@ -314,9 +395,36 @@ export default function aforesaid(pi: ExtensionAPI, launch: Launch, loadedMs = 0
     }
   });
 
-  pi.on("context_with_system", (event) => {
-    const messages = bridge?.carryDeferred(event.messages);
+  pi.on("context_with_system", async (event, ctx) => {
+    if (!bridge) return;
+    const began = performance.now();
+    const messages = await bridge.finish(event.messages);
+    const { handlerMs } = bridge.facts;
+    handlerMs[handlerMs.length - 1] += performance.now() - began;
     return messages && { messages };
+  });
+
+  // The last event before a request: only here it shows which model is really called.
+  pi.on("before_provider_request", (event, ctx) => bridge?.last(event.payload, ctx));
+
+  // Requests for summaries pass none of these events; what they are made of is handed over before.
+  pi.on("session_before_compact", async ({ preparation }, ctx) => {
+    if (!bridge) return;
+    preparation.messagesToSummarize = await bridge.clearForSummary(preparation.messagesToSummarize, ctx);
+    preparation.turnPrefixMessages = await bridge.clearForSummary(preparation.turnPrefixMessages, ctx);
+    if (preparation.previousSummary) {
+      const previous: any[] = [{ role: "compactionSummary", summary: preparation.previousSummary }];
+      preparation.previousSummary = (await bridge.clearForSummary(previous, ctx))[0].summary;
+    }
+  });
+
+  pi.on("session_before_tree", async ({ preparation }, ctx) => {
+    if (!bridge || !preparation.userWantsSummary) return;
+    const entries: any[] = preparation.entriesToSummarize;
+    const cleared = await bridge.clearForSummary(entries.map((entry) => entry.message ?? entry), ctx);
+    cleared.forEach((message, at) => {
+      entries[at] = entries[at].message ? { ...entries[at], message } : message;
+    });
   });
 
   pi.on("agent_settled", () => {

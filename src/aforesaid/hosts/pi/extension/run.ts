@@ -24,6 +24,7 @@ export interface Seen {
 
 export interface Added {
   content: string;
+  entryId?: string;
   before: string;
 }
 
@@ -72,11 +73,17 @@ export class Run {
   private selection: Selection = { messages: [], omitted: [] };
   private stopped = false;
   private provider: string | undefined;
+  private stamp: string | undefined;
 
-  /** What to do about a call of this run. What was selected for one provider may not go to another. */
-  decide(seen: Seen, provider: string | undefined): Decision {
+  /** Whether anything of ours is frozen. */
+  get holds(): boolean {
+    return this.selection.messages.length > 0;
+  }
+
+  /** What to do about a call of this run. What was selected for one provider, or under one policy, may not go on under another. */
+  decide(seen: Seen, provider: string | undefined, stamp: string | undefined): Decision {
     if (this.stopped) return { kind: "leave", reason: "history-rewritten" };
-    if (!this.boundary || provider !== this.provider) return { kind: "ask" };
+    if (!this.boundary || provider !== this.provider || (this.holds && stamp !== this.stamp)) return { kind: "ask" };
     if (this.boundary.every((key, at) => seen.items[at]?.key === key)) {
       return { kind: "reuse", selection: this.selection };
     }
@@ -86,8 +93,9 @@ export class Run {
   }
 
   /** Freezes the additions to the list up to and including its request. */
-  freeze(seen: Seen, request: number, selection: Selection, provider: string | undefined): void {
+  freeze(seen: Seen, request: number, selection: Selection, provider: string | undefined, stamp: string | undefined): void {
     this.provider = provider;
+    this.stamp = stamp;
     this.boundary = seen.items.slice(0, request + 1).map((item) => item.key);
     this.compaction = seen.compaction;
     this.selection = selection;

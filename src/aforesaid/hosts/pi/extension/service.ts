@@ -49,6 +49,8 @@ export class Service {
   settings: Settings = { timeoutMs: 250, firstCallTimeoutMs: 1_500, historyTools: true };
   /** Ends with the handshake, also if that fails. */
   greeting: Promise<void> = Promise.resolve();
+  /** Where the configuration stands: a change of one of these files may be a change of what may be shown. */
+  files: string[] = [];
   /** What went wrong last, in one line; empty while all is well. */
   trouble = "";
   starts = 0;
@@ -185,6 +187,7 @@ export class Service {
     const { timeoutMs, firstCallTimeoutMs } = told?.host ?? {};
     if (!Number.isFinite(timeoutMs) || !Number.isFinite(firstCallTimeoutMs)) return;
     this.settings = { timeoutMs, firstCallTimeoutMs, historyTools: told.historyTools?.enabled !== false };
+    this.files = Array.isArray(told.files) ? told.files.map(String) : [];
     for (const listener of this.listeners) listener();
   }
 

@@ -14,7 +14,8 @@ interface Definition {
 
 interface Answer {
   content: { type: "text"; text: string }[];
-  details: undefined;
+  /** For whom it was judged: it must not be sent to anybody else (`clearing.ts`). */
+  details: { clearedFor: { provider: string | null; stamp: string } } | undefined;
   isError: boolean;
 }
 
@@ -84,16 +85,16 @@ export class HistoryTools {
       provider: ctx.model?.provider ?? null,
     };
     try {
-      const { text, failed } = await unlessAborted(service.call("session/tool", params, PATIENCE_MS), signal);
-      return said(text, failed);
+      const { text, failed, policy } = await unlessAborted(service.call("session/tool", params, PATIENCE_MS), signal);
+      return said(text, failed, { clearedFor: { provider: params.provider, stamp: policy.stamp } });
     } catch (error: any) {
       return said(`the history does not answer (${error.code ?? "internal"}): go on without it, or try again later`, true);
     }
   }
 }
 
-function said(text: string, isError: boolean): Answer {
-  return { content: [{ type: "text", text }], details: undefined, isError };
+function said(text: string, isError: boolean, details?: Answer["details"]): Answer {
+  return { content: [{ type: "text", text }], details, isError };
 }
 
 /** The same, given up as soon as the user stops the run. */
