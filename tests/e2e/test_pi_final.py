@@ -136,6 +136,32 @@ def test_summaries_are_made_without_what_is_marked(home: Home, model: Model) -> 
         assert pi.faults == []
 
 
+def test_what_a_tool_of_ours_told_a_local_model_is_not_told_a_remote_one(home: Home, model: Model) -> None:
+    add_provider(home, "here")
+    configure(home, enabled=True, localProviders=["here"])
+
+    def script(body: dict[str, Any]) -> Any:
+        if text_of(body["messages"][-1]) == QUESTION:
+            return {"tool": "history_recall", "arguments": {"query": "PG_PORT"}}
+        return "done"
+
+    with Pi(home) as pi:
+        lose_the_fact(pi)
+        pi.ask("set_model", provider="here", modelId="fake-1")
+        model.script = script
+        pi.prompt(QUESTION)
+        assert '"hits"' in text_of(model.calls[-1][-1])
+        pi.ask("set_model", provider="fake", modelId="fake-1")
+        pi.prompt("and now something else, apples")
+        (answer,) = [text_of(message) for message in model.calls[-1] if message["role"] == "tool"]
+        assert answer == "[withheld by aforesaid: normal]"
+        pi.prompt(QUESTION)
+        answers = [text_of(message) for message in model.calls[-1] if message["role"] == "tool"]
+        assert answers[0] == "[withheld by aforesaid: normal]"
+        assert '"hits"' in answers[1]
+        assert pi.faults == []
+
+
 # --- what was frozen ------------------------------------------------------------------------------------------------
 
 

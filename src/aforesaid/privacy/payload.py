@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
 FAILED: Final = "privacy-failed"
 """Why something is withheld that could not be judged."""
+MARKED: Final = "privacy-marker"
+NAMED: Final = "privacy-path"
 STALE: Final = "privacy-stale"
 """Why something of ours is withheld that was cleared for another provider, or by rules that changed since."""
 
@@ -125,9 +127,19 @@ _MAY_GO: Final = Verdict(allowed=True, classification="normal", reason="")
 
 
 def _judge(message: Outgoing, judge: Judge) -> Verdict:
-    """The verdict on one of ours."""
+    """The verdict on one of ours.
+
+    An answer that stays is a document about entries that were judged one by one; what the default says of a text of the
+    session is not said of it.
+    """
+    whole = "\n".join(message.texts)
     try:
-        verdict = judge.judge("\n".join(message.texts), named=message.classification)
+        if message.stays and message.fresh:
+            named = highest(message.classification, judge.name_result(whole, ()))
+            levels = [level for _, _, level in judge.find_prohibited(whole, named=named)]
+            reason = MARKED if named == "normal" else NAMED
+            return Verdict(allowed=not levels, classification=highest(named, *levels), reason=reason if levels else "")
+        verdict = judge.judge(whole, named=message.classification)
     except Exception:  # noqa: BLE001 - what cannot be judged is prohibited; the call still goes out
         return Verdict(allowed=False, classification=HIGHEST, reason=FAILED)
     return verdict if message.fresh or not verdict.allowed else replace(verdict, allowed=False, reason=STALE)

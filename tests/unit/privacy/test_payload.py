@@ -128,6 +128,17 @@ def test_an_answer_of_our_tools_stays_without_its_words() -> None:
     payload = clear_payload([answer], judge())
     assert [message.texts for message in payload.cleared.values] == [(HIDDEN, HIDDEN)]
     assert (payload.kept, payload.withheld[0].reason) == ((0,), "privacy-marker")
+    rules = (Rule(classification="sensitive", path="secrets/**"),)
+    named = clear_payload([Outgoing(texts=("see secrets/a",), supplement=True, stays=True)], judge(rules=rules))
+    assert [
+        (message.texts, left.reason) for message, left in zip(named.cleared.values, named.withheld, strict=True)
+    ] == [((HIDDEN,), "privacy-path")]
+
+
+def test_an_answer_about_entries_that_were_judged_is_no_text_of_the_session() -> None:
+    """Under a default that withholds every entry the model still learns that there is nothing for it."""
+    answer = Outgoing(texts=('{"hits": []}',), supplement=True, stays=True)
+    assert clear_payload([answer], judge(default="local-only")).cleared.values == (answer,)
 
 
 def test_broken_markers_hide_the_whole_message() -> None:

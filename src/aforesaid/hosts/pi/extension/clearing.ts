@@ -157,6 +157,7 @@ export class Clearing {
       }
       if (message.role === "toolResult") {
         if (OWN_TOOLS.has(message.toolName)) {
+          if (message.details?.clearedFor === null) return { texts, kind: "said" };
           const made = message.details?.clearedFor;
           return { texts, kind: "answer", fresh: made?.provider === provider && made?.stamp === policy?.stamp };
         }

@@ -14,8 +14,8 @@ interface Definition {
 
 interface Answer {
   content: { type: "text"; text: string }[];
-  /** For whom it was judged: it must not be sent to anybody else (`clearing.ts`). */
-  details: { clearedFor: { provider: string | null; stamp: string } } | undefined;
+  /** For whom it was judged: it must not be sent to anybody else (`clearing.ts`). Null if it quotes nothing. */
+  details: { clearedFor: { provider: string | null; stamp: string } | null };
   isError: boolean;
 }
 
@@ -93,7 +93,7 @@ export class HistoryTools {
   }
 }
 
-function said(text: string, isError: boolean, details?: Answer["details"]): Answer {
+function said(text: string, isError: boolean, details: Answer["details"] = { clearedFor: null }): Answer {
   return { content: [{ type: "text", text }], details, isError };
 }
 
