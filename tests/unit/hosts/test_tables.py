@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -9,8 +11,12 @@ from hypothesis import strategies as st
 from aforesaid.hosts.mcp import tables
 
 PATH = ("mcp_servers", "aforesaid")
-VALUES = {"command": "C:\\Program Files\\py.exe", "args": ["-m", 'a "b"', "数据库 \x7f \t \U0001f600"]}
-OWN = {"command": VALUES["command"], "args": list(VALUES["args"])}
+VALUES: Any = {
+    "command": "C:\\Program Files\\py.exe",
+    "args": ["-m", 'a "b"', "数据库 \x7f \t \U0001f600"],
+    "env": {"X": "1"},
+}
+OWN = {"command": "C:\\Program Files\\py.exe", "args": ["-m", 'a "b"', "数据库 \x7f \t \U0001f600"], "env": {"X": "1"}}
 FILES = (
     "",
     "model = 'x'",
@@ -25,43 +31,85 @@ FILES = (
 TEXTS = st.text(st.characters(exclude_categories=["Cs"]), max_size=20)
 
 
+def put(text: str, values: Any = OWN) -> str:
+    return tables.put(text, PATH, values)
+
+
+def take(made: str, text: str) -> str:
+    return tables.take(made, PATH, tables.lead_of(text))
+
+
+def table(text: str) -> Any:
+    return tables.parse(text)["mcp_servers"]["aforesaid"]
+
+
 @pytest.mark.parametrize("text", FILES)
 def test_what_is_put_in_and_taken_out_leaves_every_byte(text: str) -> None:
-    made = tables.put(text, PATH, VALUES, "made entry")
+    made = put(text)
     assert made.startswith(text)
-    assert tables.parse(made)["mcp_servers"]["aforesaid"] == OWN
-    assert tables.find_note(made) == "made entry"
-    assert tables.take(made, PATH) == text
+    assert table(made) == OWN
+    assert take(made, text) == text
     changed = tables.swap(made, PATH, {"command": "other", "args": []})
-    assert tables.parse(changed)["mcp_servers"]["aforesaid"] == {"command": "other", "args": []}
-    assert tables.take(changed, PATH) == text
-    assert tables.find_note(text) is None
+    assert table(changed) == {"command": "other", "args": [], "env": {"X": "1"}}
+    assert take(changed, text) == text
 
 
-@given(TEXTS, st.lists(TEXTS, max_size=4), TEXTS)
-def test_every_text_can_be_an_argument(command: str, arguments: list[str], comment: str) -> None:
+@given(TEXTS, st.lists(TEXTS, max_size=4), TEXTS, TEXTS)
+def test_every_text_can_be_an_argument(command: str, arguments: list[str], other: str, comment: str) -> None:
     bare = "".join(letter for letter in comment if letter.isprintable())
     text = f"# {bare}\nx = 1\n"
-    made = tables.put(text, PATH, {"command": command, "args": arguments}, "made entry")
-    assert tables.parse(made)["mcp_servers"]["aforesaid"] == {"command": command, "args": arguments}
-    assert tables.take(made, PATH) == text
+    made = put(text, {"command": command, "args": arguments, "env": {"X": other}})
+    assert table(made) == {"command": command, "args": arguments, "env": {"X": other}}
+    assert take(made, text) == text
+    changed = tables.swap(made, PATH, {"command": other, "args": [command]})
+    assert table(changed) == {"command": other, "args": [command], "env": {"X": other}}
 
 
 @pytest.mark.parametrize("newline", ["\n", "\r\n"])
 def test_what_others_have_added_around_and_below_is_kept_or_goes_with_it(newline: str) -> None:
     text = f"model = 1{newline}"
-    made = tables.put(text, PATH, VALUES, "made entry")
-    trust = f'[projects."/x"]{newline}trust_level = "trusted"{newline}'
-    assert tables.take(made + trust, PATH) == text + trust
+    made = put(text)
+    trust = f'# mine{newline}[projects."/x"]{newline}trust_level = "trusted"{newline}'
+    assert take(made + trust, text) == text + trust
+    assert take(made + newline + trust, text) == text + newline + trust
     approved = (
         f'[mcp_servers.aforesaid.tools.history_recall]{newline}approval_mode = "approve"{newline}'
-        f'[ mcp_servers . "aforesaid".tools.x ]{newline}a = 1{newline}'
+        f'{newline}[ mcp_servers . "aforesaid".tools.x ]{newline}a = 1{newline}'
     )
-    assert tables.take(made + approved + trust, PATH) == text + trust
+    assert take(made + approved + trust, text) == text + trust
     within = made.replace("args =", f"startup_timeout_sec = 20{newline}args =")
     changed = tables.swap(within, PATH, {"command": "other", "args": ["x"]})
-    assert tables.parse(changed)["mcp_servers"]["aforesaid"]["startup_timeout_sec"] == 20
-    assert tables.take(changed, PATH) == text
+    assert table(changed)["startup_timeout_sec"] == 20
+    assert take(changed, text) == text
+
+
+REWRITTEN = """model = "x"
+
+[mcp_servers.docs]
+command = "true"
+
+[mcp_servers.aforesaid]
+command = "py"
+args = [
+    "-m",
+    "a [b] c",
+]
+
+[mcp_servers.aforesaid.env]
+X = "1"
+
+# about the other
+[mcp_servers.other]
+command = "echo"
+"""
+
+
+def test_a_file_that_codex_wrote_anew_is_edited_all_the_same() -> None:
+    changed = tables.swap(REWRITTEN, PATH, {"command": "other", "args": ["x"]})
+    assert table(changed) == {"command": "other", "args": ["x"], "env": {"X": "1"}}
+    left = tables.take(REWRITTEN, PATH, 2)
+    before, _, rest = REWRITTEN.partition("[mcp_servers.aforesaid]")
+    assert left == before.rstrip() + "\n" + rest[rest.index("# about") :]
 
 
 @pytest.mark.parametrize(
@@ -69,17 +117,16 @@ def test_what_others_have_added_around_and_below_is_kept_or_goes_with_it(newline
 )
 def test_a_file_without_room_for_a_table_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match=r"."):
-        tables.put(text, PATH, VALUES, "made entry")
+        put(text)
 
 
-def test_a_table_that_was_rewritten_is_not_guessed_at() -> None:
-    made = tables.put("", PATH, VALUES, "made entry")
-    bare = "\n".join(line for line in made.splitlines() if not line.startswith("#"))
-    with pytest.raises(ValueError, match="comments"):
-        tables.swap(bare, PATH, VALUES)
-    moved = made.replace("command =", "command  =\t").replace('args = ["-m"', 'args = [\n "-m"')
-    with pytest.raises(ValueError, match=r"."):
-        tables.swap(moved, PATH, {"command": "x", "args": ["y"]})
-    assert tables.take(bare, PATH) == ""
+def test_a_table_that_is_no_section_is_not_guessed_at() -> None:
+    inline = 'mcp_servers = {aforesaid = {command = "x", args = []}}\n'
     with pytest.raises(ValueError, match="safely"):
-        tables.take('mcp_servers = {aforesaid = {command = "x"}}\n', PATH)
+        tables.take(inline, PATH, 0)
+    with pytest.raises(ValueError, match="safely"):
+        tables.swap(inline, PATH, {"command": "x", "args": ["y"]})
+    odd = '[mcp_servers.aforesaid]\n"command" = "x"\nargs = []\n'
+    with pytest.raises(ValueError, match="safely"):
+        tables.swap(odd, PATH, {"command": "y", "args": []})
+    assert tables.take(odd, PATH, 0) == ""

@@ -181,7 +181,7 @@ def _servers(text: str) -> dict[str, Any] | None:
     return servers
 
 
-def _note(own: object) -> str:
+def _note(own: Any) -> str:
     """What was noted with an entry.
 
     Raises:
@@ -204,12 +204,12 @@ def _put_table(found: str | None, launch: dict[str, Any], folders: int) -> str:
         ValueError: they are no TOML, or the table is not ours.
     """
     text = found or ""
-    own, note = _own_table(text)
-    if note is None:
-        return tables.put(text, _TABLES, launch, f"made {f'file+{folders}' if found is None else 'entry'}")
-    if own is not None and {**own, **launch} == own:
-        return text
-    return tables.swap(text, _TABLES, launch)
+    own = _own_table(text)
+    if own is None:
+        made = f"file+{folders}" if found is None else "entry"
+        return tables.put(text, _TABLES, {**launch, "env": {NOTE: f"{made};{tables.lead_of(text)}"}})
+    _note(own)
+    return text if {**own, **launch} == own else tables.swap(text, _TABLES, launch)
 
 
 def _take_table(text: str) -> tuple[str | None, str]:
@@ -218,23 +218,23 @@ def _take_table(text: str) -> tuple[str | None, str]:
     Raises:
         ValueError: they are no TOML, or the table is not ours.
     """
-    _, note = _own_table(text)
-    return (None, text) if note is None else (note.removeprefix("made "), tables.take(text, _TABLES))
+    own = _own_table(text)
+    if own is None:
+        return None, text
+    note, _, lead = _note(own).partition(";")
+    return note, tables.take(text, _TABLES, int(lead) if lead in {"0", "1", "2"} else 0)
 
 
-def _own_table(text: str) -> tuple[dict[str, Any] | None, str | None]:
-    """Our table and what was noted with it; None where there is none.
+def _own_table(text: str) -> Any:
+    """The table of our name; None where there is none.
 
     Raises:
-        ValueError: the settings are no TOML, or the table is not ours.
+        ValueError: the settings are no TOML, or not what Codex reads.
     """
     servers = tables.parse(text).get(_TABLES[0], {})
     if not isinstance(servers, dict):
         raise ValueError(f"{_TABLES[0]} is no table")  # noqa: TRY004 - as the parser says it
-    own, note = servers.get(NAME), tables.find_note(text)
-    if note is None and own is not None:
-        raise ValueError(f"its table {'.'.join(_TABLES)} was not written by aforesaid")
-    return own if isinstance(own, dict) else None, note
+    return servers.get(NAME)
 
 
 def _unusable(file: str, error: ValueError) -> OperationError:
