@@ -14,7 +14,9 @@ from tests.words import any_text
 
 from aforesaid.config import Config
 from aforesaid.engine import Engine
+from aforesaid.errors import TextSearchFailed
 from aforesaid.hosts import wire
+from aforesaid.storage.sqlite.snapshot import ShardSnapshot
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -90,7 +92,7 @@ def ask(text: str = QUESTION, parent: str = LEAF, id_: str = "q0000001") -> pi.R
     return pi.message(id_, parent, text, minute=11)
 
 
-def plan(engine: Engine, file: Path, *, seen: tuple[str, ...] = (*SEEN, "q0000001"), model: str = MODEL) -> Plan:
+def plan(engine: Engine, file: Path | str, *, seen: tuple[str, ...] = (*SEEN, "q0000001"), model: str = MODEL) -> Plan:
     return engine.plan(
         session=file, leaf=seen[-1], context_window=100_000, context_entries=seen, model=model, keep=False
     )
@@ -228,6 +230,50 @@ def test_an_answer_from_a_file_that_was_rewritten_is_not_taken(
     assert taken.computed == 1
     assert made == fresh(tmp_path, file)
     assert "staging switch" in str(made)
+
+
+def test_an_answer_from_lines_that_no_longer_stand_in_the_file_is_not_taken(
+    engine: Engine, tmp_path: Path, taken: Taken
+) -> None:
+    """A sync does not look at the middle of a file that grew; the lines of the evidence themselves are looked at."""
+    apart = ["apples and pears " * 500]
+    file = pi.write(tmp_path / "s.jsonl", history([*apart, *SAID, *apart]))
+    assert rehearse(engine, file)
+    changed = file.read_text(encoding="utf-8").replace("staging proxy of", "staging proxy at")
+    file.write_text(changed, encoding="utf-8")
+    add(file, ask())
+    made = told(plan(engine, file))
+    assert taken.computed == 1
+    assert made == fresh(tmp_path, file)
+    assert "staging proxy at" in str(made)
+
+
+def test_an_answer_is_never_taken_for_another_session(engine: Engine, tmp_path: Path) -> None:
+    """Sessions of the same shape with the same request, of which nothing can be synced: a gone file, and none."""
+    mine = pi.write(tmp_path / "mine.jsonl", [*history(SAID), ask()])
+    others = [*history([text.replace("8417", "9999") for text in SAID]), ask()]
+    gone = pi.write(tmp_path / "gone.jsonl", others)
+    engine.index(mine, gone)
+    gone.unlink()
+    engine.hold("memory:held", "".join(json.dumps(row) + "\n" for row in others).encode())
+    for other in (gone, "memory:held"):
+        assert rehearse(engine, mine)
+        made = str(told(plan(engine, other)))
+        assert "9999" in made
+        assert "8417" not in made
+
+
+def test_an_answer_of_a_search_that_failed_is_not_kept(
+    engine: Engine, file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object) -> None:
+        raise TextSearchFailed("damaged", "rebuild it")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(ShardSnapshot, "find_terms", fail)
+        patched.setattr(ShardSnapshot, "weigh_terms", fail)
+        assert not rehearse(engine, file)
+    assert rehearse(engine, file)
 
 
 def test_an_answer_that_another_process_overtook_is_not_taken(

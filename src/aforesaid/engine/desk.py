@@ -248,6 +248,7 @@ class Desk:
 
     def _refresh(self, reference: str) -> tuple[Session, tuple[str, ...]]:
         """The session that a path or an id names, brought up to date; reasons why it may not be."""
+        self._synced = None
         if reference in self._held:
             held = self._store.by_file(reference)
             if held is not None:

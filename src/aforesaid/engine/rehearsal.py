@@ -59,8 +59,7 @@ class Rehearsal(Struct, frozen=True, kw_only=True):
         """
         if report is None or report.session is None:
             return None
-        before, now = self.session, report.session
-        missing = self.row - before.entries if self.row > before.entries else 0
+        before, now, missing = self.session, report.session, self._missing
         same = (
             (report.status, report.added, report.removed) == ("updated" if missing else "unchanged", missing, 0)
             and (now.key, now.generation, now.entries)
@@ -72,10 +71,21 @@ class Rehearsal(Struct, frozen=True, kw_only=True):
     def fits(
         self, snapshot: EntryPort, branch: Branch, options: RetrievalOptions, config: Config, provider: str | None
     ) -> bool:
-        """Whether a retrieval would compute this very answer; `if_true` said yes."""
+        """Whether a retrieval would compute this very answer; `if_true` said yes.
+
+        Between the two the session may have been written again: by another process, or because its transcript turned
+        out not to hold the lines of this answer any more.
+        """
+        if snapshot.session.generation != self.session.generation + self._missing:
+            return False
         if branch != self.branch or options != self.options or provider != self.provider or config is not self.config:
             return False
         return _is_request(snapshot, self.row, self.text)
+
+    @property
+    def _missing(self) -> int:
+        """How many entries the session lacked: the request, or none."""
+        return max(0, self.row - self.session.entries)
 
 
 def rehearse(
@@ -104,7 +114,8 @@ def rehearse(
         compute: retrieves from a snapshot for a leaf and the rows that the model sees, by these options.
 
     Returns:
-        None if the session has changed, or ends with neither this leaf nor this request.
+        None if the session has changed, or ends with neither this leaf nor this request, and where a search failed: the
+        call will try again, and mend what it can.
 
     Raises:
         AforesaidError: whatever a retrieval raises; nothing was changed.
@@ -132,6 +143,8 @@ def rehearse(
             with writer.preview() as snapshot:
                 branch = _branch(snapshot, row, context)
                 answer = compute(snapshot, AHEAD, branch.context)
+    if answer.diagnostics.warnings:
+        return None
     return Rehearsal(
         session=session,
         row=row,
