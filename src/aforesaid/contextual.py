@@ -9,28 +9,33 @@ the development parts of the evaluation sets; `docs/ranking.md` shows what each 
 from __future__ import annotations
 
 from heapq import nlargest
+from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
 from aforesaid.language import is_grammar
 from aforesaid.language.endings import root_of
 from aforesaid.model import Relevance
-from aforesaid.text import words
+from aforesaid.text import is_unspaced, words
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Container, Iterable, Mapping, Sequence
 
     from aforesaid.lineage import Places
-    from aforesaid.model import Weight
+    from aforesaid.model import Matched, Query, Weight
 
 # Shares of the neighbours' own scores that a row takes.
 NEXT: Final = 0.7
 PREVIOUS: Final = 0.4
-FAR: Final = 0.15  # of the second neighbour on each side
+FAR: Final = 0.2  # of the second neighbour on each side
 ANSWER_NEXT: Final = 0.4  # an assistant's row takes nothing from the prompt before it
 
 _NONE: Final[Mapping[int, float]] = {}
 MOST_ASIDES: Final = 64
-"""Words of a request that are looked at for asides."""
+"""Words of a request that are looked at for asides and pairs."""
+MOST_PAIRS: Final = 16
+"""Pairs of words that count."""
+MOST_ABSENT: Final = 3
+"""Topics of a request that are found nowhere, from which on a single one that is found says nothing."""
 
 
 def roots_of(terms: Iterable[str]) -> dict[str, str]:
@@ -54,12 +59,43 @@ def asides(request: str, terms: Iterable[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(root_of(word) or word for word in found if len(word) > 2))
 
 
+def pairs_of(request: str) -> tuple[tuple[str, str], ...]:
+    """The roots of words that follow each other in a request, words that only join left out.
+
+    What stands side by side there and in a text as well is more likely the same thing.
+    """
+    said = [word for word in words(request)[:MOST_ASIDES] if len(word) > 2 and not is_grammar(word)]
+    spaced = [root_of(word) or word for word in said if not is_unspaced(word[0])]
+    pairs = dict.fromkeys(pair for pair in pairwise(spaced) if not _overlap(*pair))
+    return tuple(pairs)[:MOST_PAIRS]
+
+
+def convinces(matches: Sequence[Matched], query: Query) -> bool:
+    """Whether what was verified in the rows is more than an accident of one word.
+
+    It is one if no name or phrase stands in any row, no row holds more than a single topic, and the request has either
+    named something all the same, or at least `MOST_ABSENT` topics that stand in none of the rows: a request about
+    things of which nobody ever spoke shares a word with every long session.
+    """
+    if any(one.identifiers or one.phrases or len(one.terms) > 1 for one in matches):
+        return True
+    if query.identifiers or query.phrases:
+        return False
+    return len(set(query.terms).difference(*(one.terms for one in matches))) < MOST_ABSENT
+
+
+def _overlap(first: str, second: str) -> bool:
+    return first.startswith(second) or second.startswith(first)
+
+
 def order(
     weights: Sequence[Weight],
     places: Places,
     eligible: Places,
     limit: int,
     semantic: Mapping[int, float] = _NONE,
+    *,
+    literal: Container[int] = (),
 ) -> dict[int, Relevance]:
     """The most relevant rows, best first; of equal ones the later on the branch.
 
@@ -70,6 +106,7 @@ def order(
         eligible: the part of the branch whose rows may come back; the others still count as neighbours.
         limit: how many rows are wanted.
         semantic: what rows are worth by their vectors, as scores of `weights`.
+        literal: rows that are wanted whatever they are worth, because a name or phrase stands in them.
     """
     scores = {place: weight for weight in weights if (place := places.of(weight.row)) is not None}
     sums = {place: weight.score for place, weight in scores.items()}
@@ -90,4 +127,5 @@ def order(
         by_vector = semantic.get(weight.row, 0.0)
         relevance = Relevance(own=weight.score, neighbours=near, semantic=by_vector)
         found.append((weight.score + by_vector + near, place, weight.row, relevance))
-    return {row: relevance for _, _, row, relevance in nlargest(limit, found, key=lambda one: one[:2])}
+    best = {row: relevance for _, _, row, relevance in nlargest(limit, found, key=lambda one: one[:2])}
+    return best | {row: relevance for _, _, row, relevance in found if row in literal}

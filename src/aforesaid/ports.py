@@ -142,17 +142,25 @@ class SearchPort(Protocol):
         """
         ...
 
-    def weigh_terms(self, terms: Sequence[str], roots: Sequence[str], spans: Sequence[Span]) -> tuple[Weight, ...]:
+    def weigh_terms(
+        self,
+        terms: Sequence[str],
+        roots: Sequence[str],
+        spans: Sequence[Span],
+        near: Sequence[tuple[str, str]] = (),
+    ) -> tuple[Weight, ...]:
         """Every row that holds at least one of the terms, or a word that begins with one of the roots.
 
         Rows come in ascending order. Their scores are bm25 over the whole session, higher is better (k1 1.2, b 0.75,
-        idf ln(1 + (N - n + 0.5) / (n + 0.5))), a root counting like a term that all words with it share, rounded to
-        nine decimals.
+        idf ln(1 + (N - n + 0.5) / (n + 0.5))), a root counting like a term that all words with it share; for each pair
+        whose words stand near each other, with three words between them at most, in any order, 0.3 times the idf of
+        that is added. Rounded to nine decimals.
 
         Args:
             terms: as in `find_terms`.
             roots: folded beginnings of single words, of letters and digits only.
             spans: rows that count.
+            near: pairs of beginnings of words, as in `roots`, neither of which begins the other.
 
         Raises:
             TextSearchFailed: the search could not be done.

@@ -12,11 +12,13 @@ from math import fsum
 from typing import TYPE_CHECKING, Final
 
 from aforesaid.model import Ranked
+from aforesaid.moments import NO_TIME, falls_on, tells_time
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from aforesaid.model import Candidate, Matched, Query, Relevance, Tier
+    from aforesaid.moments import Time
 
 # All weights, with their bounds. Authority, recency, order and tokens together span less than one extra match (spec 1).
 IDENTIFIER: Final = 100.0
@@ -37,14 +39,23 @@ TOKENS_FULL: Final = 4000
 
 # Of contextual ranking, whose third tier is ordered by these alone.
 RELEVANCE: Final = 10.0  # times bm25, own and of the neighbours
+LITERAL_RELEVANCE: Final = 1.0  # the same in the upper tiers, own only
 SPEAKER: Final = 1.0  # of all of it, for a row that begins with the name of somebody who was asked about
-USER: Final = 0.2  # of all of it, for a user's message
+DATE: Final = 2.0  # of all of it, for a row of a day or month that was asked about
+TIME: Final = 0.5  # of all of it, for a row that says when, if that was asked
+FIGURE: Final = 0.5  # of all of it, for a row that holds a figure that was asked about
+USER: Final = 0.3  # of all of it, for a user's message that does not begin with a name
 
 _TIERS: Final[dict[Tier, int]] = {"identifier": 0, "phrase": 1, "other": 2}
 
 
 def rank(
-    candidates: Iterable[tuple[Candidate, Matched]], query: Query, length: int, *, admitting: bool = False
+    candidates: Iterable[tuple[Candidate, Matched]],
+    query: Query,
+    length: int,
+    time: Time = NO_TIME,
+    *,
+    admitting: bool = False,
 ) -> tuple[Ranked, ...]:
     """Orders candidates: tier, score descending, timestamp descending, entry id ascending.
 
@@ -53,10 +64,11 @@ def rank(
             vector alone brings them back.
         query: what was asked.
         length: number of entries on the branch.
+        time: what contextual ranking heeds of the request's days and its question for a time.
         admitting: rows without any stay if neighbours make them relevant (a measurement, see `RetrievalOptions`).
     """
     ranked = [
-        score(candidate, matched, query, length)
+        score(candidate, matched, query, length, time)
         for candidate, matched in candidates
         if matched.identifiers
         or matched.phrases
@@ -71,11 +83,11 @@ def rank(
     return tuple(ranked)
 
 
-def score(candidate: Candidate, matched: Matched, query: Query, length: int) -> Ranked:
+def score(candidate: Candidate, matched: Matched, query: Query, length: int, time: Time = NO_TIME) -> Ranked:
     """One candidate with its tier, its score and the addends of it."""
     entry, identifiers = candidate.entry, matched.identifiers
     if candidate.relevance is not None and not identifiers and not matched.phrases:
-        return _score_contextually(candidate, candidate.relevance, matched, query)
+        return _score_contextually(candidate, candidate.relevance, matched, query, time)
     same = (0, 0, 0)
     if identifiers:
         tier: Tier = "identifier"
@@ -98,8 +110,10 @@ def score(candidate: Candidate, matched: Matched, query: Query, length: int) -> 
         SAME_SYMBOL * same[1],
         SAME_ERROR * same[2],
         *stand(entry.role, entry.tokens, candidate.position, length),
-        *(0.0, 0.0, 0.0),
+        0.0 if candidate.relevance is None else round(LITERAL_RELEVANCE * candidate.relevance.own, 4),
+        *(0.0, 0.0),
         round(candidate.semantic + (0.0 if topics else FULL_TEXT), 4) if tier == "other" else 0.0,
+        *(0.0, 0.0, 0.0),
     )
     return Ranked(
         candidate=candidate, tier=tier, score=round(fsum(addends), 4), addends=addends, matched=matched, same=same
@@ -122,22 +136,38 @@ def cost(tokens: int) -> float:
     return round(-TOKENS * min(1.0, tokens / TOKENS_FULL), 4)
 
 
-def _score_contextually(candidate: Candidate, relevance: Relevance, matched: Matched, query: Query) -> Ranked:
+def _score_contextually(
+    candidate: Candidate, relevance: Relevance, matched: Matched, query: Query, time: Time
+) -> Ranked:
     """The same in the third tier of contextual ranking."""
     own, near = RELEVANCE * relevance.own, RELEVANCE * relevance.neighbours
     semantic = RELEVANCE * relevance.semantic
-    whole = own + near + semantic
-    authority = USER * whole if candidate.entry.role == "user" else 0.0
-    speaker = SPEAKER * whole if _speaks(candidate.entry.text, query) else 0.0
-    parts = (*(0.0,) * 8, authority, 0.0, 0.0, own, near, speaker, semantic)
+    entry, whole = candidate.entry, own + near + semantic
+    name = _speaker(entry.text)
+    parts = (
+        *(0.0,) * 8,
+        USER * whole if entry.role == "user" and name is None else 0.0,
+        *(0.0, 0.0),
+        own,
+        near,
+        SPEAKER * whole if name in query.terms else 0.0,
+        semantic,
+        DATE * whole if falls_on(entry.timestamp, time.days) else 0.0,
+        TIME * whole if time.when and tells_time(entry.text) else 0.0,
+        FIGURE * whole if any(map(_is_figure, matched.terms)) else 0.0,
+    )
     addends = tuple(round(part, 4) for part in parts)
     return Ranked(candidate=candidate, tier="other", score=round(fsum(addends), 4), addends=addends, matched=matched)
 
 
-def _speaks(text: str, query: Query) -> bool:
-    """Whether a text begins with the name of a speaker who is a topic of the query, as in `Ann: see you`."""
+def _speaker(text: str) -> str | None:
+    """The name that a text begins with, as in `Ann: see you`: where several talk, roles say nothing."""
     name, colon, _ = text[:_LONGEST_NAME].partition(":")
-    return bool(colon) and name in query.terms
+    return name if colon and name.isalpha() and name[0].isupper() else None
+
+
+def _is_figure(term: str) -> bool:
+    return any(map(str.isdecimal, term))
 
 
 _LONGEST_NAME: Final = 40

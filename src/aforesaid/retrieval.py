@@ -18,15 +18,17 @@ from aforesaid.errors import ExactSearchFailed, TextSearchFailed
 from aforesaid.language.endings import ENDINGS
 from aforesaid.matching import Probe
 from aforesaid.model import Candidate, Coverage, Diagnostics, Matched, Query, Retrieval, Weight
+from aforesaid.moments import NO_TIME, read_time
 from aforesaid.privacy.egress import find_replacements, is_due
 from aforesaid.query import read_query
 from aforesaid.text import digest
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Container, Sequence
 
     from aforesaid.fusion import Fused
     from aforesaid.model import Branch, Ranked, Relevance, RetrievalStatus, Semantic, Span, StoredEntry
+    from aforesaid.moments import Time
     from aforesaid.ports import SimilarityPort, Snapshot
     from aforesaid.privacy.judge import Judge
     from aforesaid.withholding import Judged
@@ -213,7 +215,10 @@ def _look(
     if fused is not None:
         found = _without_stale(found, fused)
     probe = _probe(query, options)
-    ranked = _verify_and_rank(found, query, probe, admitting=options.admitting)
+    time = read_time(words) if options.contextual else NO_TIME
+    ranked = _verify_and_rank(found, query, probe, time, admitting=options.admitting)
+    if options.contextual and not (time.days or contextual.convinces([row.matched for row in ranked], query)):
+        ranked = tuple(row for row in ranked if row.candidate.admitted)
     return _Look(found=found, probe=probe, ranked=len(ranked), hidden=_hide_visible(snapshot, ranked, branch, request))
 
 
@@ -333,7 +338,7 @@ def _search(
         try:
             if options.contextual:
                 weights = _weigh(snapshot, query, branch, request, admitting=options.admitting)
-                relevance = _order(snapshot, weights, branch, fused)
+                relevance = _order(snapshot, weights, branch, fused, rows)
             else:
                 found = snapshot.find_terms(query.terms, branch.eligible, TERM_POOL)
                 order = {term_row.row: place for place, term_row in enumerate(found)}
@@ -344,7 +349,7 @@ def _search(
             rows.update(dict.fromkeys((*order, *relevance)))
     if fused is not None:
         if options.contextual and not relevance:
-            relevance = _order(snapshot, (), branch, fused)
+            relevance = _order(snapshot, (), branch, fused, rows)
         rows.update(dict.fromkeys((*relevance, *(() if options.contextual else fused.passages))))
     places = lineage.Places(branch.spans)
     on_branch = {row: place for row in rows if (place := places.of(row)) is not None}
@@ -385,15 +390,17 @@ def _weigh(snapshot: Snapshot, query: Query, branch: Branch, request: str, *, ad
     roots = contextual.roots_of(query.terms)
     plain = tuple(term for term in query.terms if term not in roots)
     beginnings = (*roots.values(), *contextual.asides(request, query.terms))
-    weights = snapshot.weigh_terms(plain, beginnings, branch.spans)
+    weights = snapshot.weigh_terms(plain, beginnings, branch.spans, contextual.pairs_of(request))
     return _with_all(snapshot, weights, branch) if admitting else weights
 
 
-def _order(snapshot: Snapshot, weights: Sequence[Weight], branch: Branch, fused: Fused | None) -> dict[int, Relevance]:
+def _order(
+    snapshot: Snapshot, weights: Sequence[Weight], branch: Branch, fused: Fused | None, literal: Container[int]
+) -> dict[int, Relevance]:
     """The rows that are most relevant in their place on the branch, best first."""
     places, eligible = lineage.Places(branch.spans), lineage.Places(branch.eligible)
     if fused is None:
-        return contextual.order(weights, places, eligible, TERM_POOL)
+        return contextual.order(weights, places, eligible, TERM_POOL, literal=literal)
     from aforesaid.fusion import RELEVANCE  # late: as above
 
     best = max((weight.score for weight in weights), default=0.0) or RELEVANCE
@@ -405,6 +412,7 @@ def _order(snapshot: Snapshot, weights: Sequence[Weight], branch: Branch, fused:
         eligible,
         TERM_POOL,
         {row: best * worth for row, worth in fused.worth.items()},
+        literal=literal,
     )
 
 
@@ -425,13 +433,13 @@ def _probe(query: Query, options: RetrievalOptions) -> Probe:
     return Probe(*literals, query.terms, contextual.roots_of(query.terms), ENDINGS)
 
 
-def _verify_and_rank(found: _Found, query: Query, probe: Probe, *, admitting: bool) -> tuple[Ranked, ...]:
+def _verify_and_rank(found: _Found, query: Query, probe: Probe, time: Time, *, admitting: bool) -> tuple[Ranked, ...]:
     """Looks in each text for what was asked, and orders the rows in which something really stands."""
     verified = []
     for candidate in found.candidates:
         identifiers, phrases, terms = probe.matched(candidate.entry.text)
         verified.append((candidate, Matched(identifiers=identifiers, phrases=phrases, terms=terms)))
-    return ranking.rank(verified, query, found.length, admitting=admitting)
+    return ranking.rank(verified, query, found.length, time, admitting=admitting)
 
 
 def _hide_visible(snapshot: Snapshot, ranked: Sequence[Ranked], branch: Branch, request: str) -> tuple[Ranked, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 import shutil
 import tempfile
@@ -415,6 +416,18 @@ def test_digests_and_requests_are_looked_for_within_the_spans_only(
         assert real.latest_request(spans) == fake.latest_request(spans)
 
 
+def test_words_near_each_other_weigh_more_in_any_order_with_three_others_between_at_most(store: StorePort) -> None:
+    texts = ("retry budget", "budget of the next retry", "retry x x x x budget", "retry", "budgets, retried")
+    saved = put(store, [entry(f"e{place}", None, text) for place, text in enumerate(texts)])
+    with store.read(saved.key) as snapshot:
+        for _ in range(3):  # what is asked again comes from memory
+            plain = snapshot.weigh_terms((), ("retr", "budg"), EVERYTHING)
+            more = snapshot.weigh_terms((), ("retr", "budg"), EVERYTHING, [("retr", "budg"), ("retr", "tea")])
+    gains = {one.row: round(other.score - one.score, 6) for one, other in zip(plain, more, strict=True)}
+    expected = round(0.3 * math.log(1 + (5 - 3 + 0.5) / (3 + 0.5)), 6)
+    assert gains == {1: expected, 2: expected, 3: 0.0, 4: 0.0, 5: expected}
+
+
 # --- search ---------------------------------------------------------------------------------------------------------
 
 _QUERIES = st.lists(
@@ -435,7 +448,9 @@ def test_sqlite_finds_the_same_rows_in_the_same_order_with_the_same_scores(
             assert real.find_terms(queries, spans, limit) == fake.find_terms(queries, spans, limit)
             assert real.count_terms(queries, spans) == fake.count_terms(queries, spans)
         roots = data.draw(st.lists(st.sampled_from(["alp", "bet", "po", "数"]), max_size=2))
-        assert real.weigh_terms(queries, roots, spans) == fake.weigh_terms(queries, roots, spans)
+        near = data.draw(st.lists(st.sampled_from([("alp", "bet"), ("gam", "ray"), ("port", "alpha")]), max_size=3))
+        for _ in range(3):
+            assert real.weigh_terms(queries, roots, spans, near) == fake.weigh_terms(queries, roots, spans, near)
         for query in queries:
             assert real.find_literals([query], spans, limit)[0] == fake.find_literals([query], spans, limit)[0]
 

@@ -433,8 +433,18 @@ class FakeSnapshot:
         found.sort(key=lambda item: item.score)
         return tuple(found[: max(0, limit)])
 
-    def weigh_terms(self, terms: Sequence[str], roots: Sequence[str], spans: Sequence[Span]) -> tuple[Weight, ...]:
+    def weigh_terms(
+        self,
+        terms: Sequence[str],
+        roots: Sequence[str],
+        spans: Sequence[Span],
+        near: Sequence[tuple[str, str]] = (),
+    ) -> tuple[Weight, ...]:
         scores = self._scores(terms, roots, smooth=True)
+        for pair in dict.fromkeys(near):
+            rows = [row for row, columns in self._fed.items() if any(_stand_near(column, *pair) for column in columns)]
+            addend = 0.3 * math.log(1 + (len(self._fed) - len(rows) + 0.5) / (len(rows) + 0.5))
+            scores |= {row: scores[row] - addend for row in rows if row in scores}
         return tuple(
             Weight(row=row, score=round(-scores[row], 9), role=self._data.entries[row - 1].role)
             for row in sorted(self._backwards(spans))
@@ -511,6 +521,12 @@ class FakeSnapshot:
                 weight = hit * (K1 + 1) / (hit + K1 * (1 - B + B * lengths[row] / average))
                 scores[row] = scores.get(row, 0.0) + idf * weight
         return {row: -score for row, score in scores.items()}
+
+
+def _stand_near(words: Sequence[str], first: str, second: str) -> bool:
+    """Whether words that begin so stand with three others between them at most."""
+    places = [[place for place, word in enumerate(words) if word.startswith(root)] for root in (first, second)]
+    return any(abs(one - other) <= 4 for one in places[0] for other in places[1])
 
 
 def _passes(entry: Entry, wanted: Filter) -> bool:

@@ -12,6 +12,7 @@ import tempfile
 from pathlib import Path
 
 from aforesaid.cli.eval import arms, coding, report
+from aforesaid.cli.eval.coding.goals import judge
 
 GOLDEN = Path(__file__).parent / "coding.json"
 
@@ -19,7 +20,8 @@ GOLDEN = Path(__file__).parent / "coding.json"
 def render() -> str:
     questions = coding.read()
     with tempfile.TemporaryDirectory() as folder:
-        document = report.document(questions, arms.run(arms.ARMS, questions, folder))
+        answers = arms.run(arms.ARMS, questions, folder)
+    document = report.document(questions, answers, judge(answers))
     for figures in document["arms"].values():
         del figures["msPerQuery"]
     return json.dumps(document, indent=1) + "\n"
@@ -27,6 +29,12 @@ def render() -> str:
 
 def test_the_report_of_every_arm_is_the_golden_one() -> None:
     assert render() == GOLDEN.read_text("utf-8")
+
+
+def test_every_goal_of_the_design_is_reached() -> None:
+    goals = json.loads(GOLDEN.read_text("utf-8"))["goals"]
+    assert {goal["arm"] for goal in goals} >= {"contextual"}
+    assert [goal for goal in goals if not goal["met"]] == []
 
 
 if __name__ == "__main__":

@@ -9,10 +9,11 @@ from hypothesis import given, settings
 from tests.words import any_text
 
 from aforesaid import contextual, lineage, ranking
-from aforesaid.contextual import ANSWER_NEXT, FAR, NEXT, PREVIOUS, asides, order, roots_of
+from aforesaid.contextual import ANSWER_NEXT, FAR, NEXT, PREVIOUS, asides, order, pairs_of, roots_of
 from aforesaid.language.endings import ENDINGS, is_form, root_of
 from aforesaid.matching import Probe
 from aforesaid.model import Candidate, Matched, Query, Relevance, Source, StoredEntry, Weight
+from aforesaid.moments import NO_TIME, Time, read_time, tells_time
 
 if TYPE_CHECKING:
     from aforesaid.model import Role
@@ -139,38 +140,122 @@ def test_places_of_forms_lead_back_to_the_text() -> None:
 def test_no_text_makes_anything_raise(request: str, text: str) -> None:
     roots = roots_of([request])
     asides(request, [text])
+    pairs_of(request)
+    read_time(request)
+    tells_time(text)
     Probe((), (), [request] if request else [], roots, ENDINGS).matched(text)
 
 
-def scored(text: str, role: Role, terms: tuple[str, ...] = ("Ann", "kayak")) -> dict[str, float]:
+def ranked(
+    text: str,
+    role: Role = "tool_result",
+    *,
+    terms: tuple[str, ...] = ("Ann", "kayak"),
+    matched: Matched | None = None,
+    time: Time = NO_TIME,
+    at: str | None = None,
+) -> dict[str, float]:
     entry = StoredEntry(
-        row=1, id="e", kind="message", role=role, timestamp=None, text=text, parts=(), digest=b"", tokens=400,
-        source=Source(line=1, offset=0, length=1, sha256=bytes(32)),
-    )  # fmt: skip
-    candidate = Candidate(entry=entry, position=3, order=None, relevance=Relevance(own=2.0, neighbours=1.5))
-    ranked = ranking.score(candidate, Matched(terms=("kayak",)), Query(terms=terms), 10)
-    assert ranked.score == pytest.approx(sum(part.value for part in ranked.parts))
-    return {part.name: part.value for part in ranked.parts}
-
-
-def test_the_score_of_the_third_tier_is_relevance_neighbours_speaker_and_user() -> None:
-    assert scored("a kayak", "tool_result") == {"relevance": 20.0, "neighbours": 15.0}
-    assert scored("a kayak", "user") == {"relevance": 20.0, "neighbours": 15.0, "authority": 7.0}
-    assert scored("Ann: a kayak", "assistant") == {"relevance": 20.0, "neighbours": 15.0, "speaker": 35.0}
-    assert scored("Bob: a kayak", "assistant") == {"relevance": 20.0, "neighbours": 15.0}
-
-
-def test_names_and_phrases_are_scored_as_documented_whatever_their_relevance() -> None:
-    entry = StoredEntry(
-        row=1, id="e", kind="message", role="user", timestamp=None, text="x", parts=(), digest=b"", tokens=0,
+        row=1, id="e", kind="message", role=role, timestamp=at, text=text, parts=(), digest=b"", tokens=0,
         source=Source(line=1, offset=0, length=1, sha256=bytes(32)),
     )  # fmt: skip
     candidate = Candidate(entry=entry, position=0, order=None, relevance=Relevance(own=2.0, neighbours=1.5))
-    ranked = ranking.score(candidate, Matched(identifiers=("a_b",)), Query(identifiers=("a_b",)), 1)
-    assert [part.name for part in ranked.parts] == ["identifier", "branch", "authority"]
+    found = ranking.score(candidate, matched or Matched(terms=("kayak",)), Query(terms=terms), 1, time)
+    assert found.score == pytest.approx(sum(part.value for part in found.parts))
+    return {part.name: part.value for part in found.parts}
+
+
+BOTH = {"relevance": 20.0, "neighbours": 15.0}
+
+
+def test_the_score_of_the_third_tier_is_relevance_neighbours_speaker_and_user() -> None:
+    assert ranked("a kayak") == BOTH
+    assert ranked("a kayak", "user") == {**BOTH, "authority": 10.5}
+    assert ranked("Ann: a kayak", "assistant") == {**BOTH, "speaker": 35.0}
+    assert ranked("Bob: a kayak", "assistant") == BOTH
+
+
+@pytest.mark.parametrize("text", ["Bob: a kayak", "Ènea: kayak"])
+def test_where_a_name_says_who_speaks_the_role_says_nothing(text: str) -> None:
+    assert ranked(text, "user") == BOTH
+
+
+@pytest.mark.parametrize("text", ["to buy: a kayak", "12: a kayak", "Two words: a kayak", "kayak", ": kayak", ""])
+def test_a_text_that_begins_with_no_name_is_a_users_words(text: str) -> None:
+    assert ranked(text, "user")["authority"] == 10.5
+
+
+def test_a_day_that_was_asked_about_weighs_twice_as_much_as_the_words() -> None:
+    time = read_time("who bought the kayak on 3 May 2023?")
+    assert ranked("a kayak", at="2023-05-03T10:00:00.000Z", time=time) == {**BOTH, "date": 70.0}
+    assert ranked("a kayak", at="2023-06-03T10:00:00.000Z", time=time) == BOTH
+    assert ranked("a kayak", time=time) == BOTH
+
+
+def test_a_text_that_says_when_weighs_more_if_that_was_asked() -> None:
+    time = read_time("when did Ann buy the kayak?")
+    assert ranked("a kayak, last week", time=time) == {**BOTH, "time": 17.5}
+    assert ranked("a kayak", time=time) == BOTH
+    assert ranked("a kayak, last week") == BOTH
+
+
+def test_a_figure_that_was_asked_about_weighs_more() -> None:
+    assert ranked("port 8443", matched=Matched(terms=("8443",))) == {**BOTH, "figure": 17.5}
+
+
+def test_names_and_phrases_are_scored_as_documented_and_by_what_else_they_hold() -> None:
+    found = ranked("x", "user", matched=Matched(identifiers=("a_b",)))
+    assert found == {"identifier": 100.0, "branch": 15.0, "authority": 8.0, "relevance": 2.0}
 
 
 def test_the_bounds_of_the_module_are_what_the_documentation_says() -> None:
-    assert (NEXT, PREVIOUS, FAR, ANSWER_NEXT) == (0.7, 0.4, 0.15, 0.4)
-    assert (ranking.RELEVANCE, ranking.SPEAKER, ranking.USER) == (10.0, 1.0, 0.2)
-    assert contextual.MOST_ASIDES == 64
+    assert (NEXT, PREVIOUS, FAR, ANSWER_NEXT) == (0.7, 0.4, 0.2, 0.4)
+    assert (ranking.RELEVANCE, ranking.LITERAL_RELEVANCE, ranking.SPEAKER, ranking.USER) == (10.0, 1.0, 1.0, 0.3)
+    assert (ranking.DATE, ranking.TIME, ranking.FIGURE) == (2.0, 0.5, 0.5)
+    assert (contextual.MOST_ASIDES, contextual.MOST_PAIRS, contextual.MOST_ABSENT) == (64, 16, 3)
+
+
+def test_rows_with_names_keep_their_relevance_beyond_the_limit() -> None:
+    found = order(weights(t1=1.0, t9=3.0, t5=2.0), lineage.Places(BRANCH), lineage.Places(BRANCH), 1, literal={1, 7})
+    assert set(found) == {9, 1}
+
+
+def test_pairs_are_words_that_follow_each_other_without_those_that_only_join() -> None:
+    assert pairs_of("When did we change the retry budget of the gateway?") == (
+        ("chang", "retr"),
+        ("retr", "budget"),
+        ("budget", "gatewa"),
+    )
+    assert pairs_of("server servers") == ()
+    assert pairs_of("修改数据库 retry") == ()
+    assert len(pairs_of(" ".join(f"alpha{n}x beta{n}x" for n in range(40)))) == contextual.MOST_PAIRS
+
+
+def terms(*found: str) -> Matched:
+    return Matched(terms=found)
+
+
+FOUR = Query(keywords=("a", "b", "c", "d"), terms=("a", "b", "c", "d"))
+
+
+@pytest.mark.parametrize(
+    ("matches", "query", "convinces"),
+    [
+        ([terms("a")], FOUR, False),
+        ([terms("a"), terms("a")], FOUR, False),
+        ([terms("a"), terms("b")], FOUR, True),
+        ([terms("a"), terms("a", "b")], FOUR, True),
+        ([terms("a")], Query(terms=("a", "b", "c")), True),
+        ([terms("a")], Query(terms=("a",)), True),
+        ([terms("a")], Query(identifiers=("n_x",), terms=("n_x", "a")), False),
+        ([terms("a")], Query(phrases=("n x",), terms=("n x", "a")), False),
+        ([Matched(identifiers=("n_x",))], Query(identifiers=("n_x",), terms=("n_x", "a", "b", "c", "d")), True),
+        ([Matched(phrases=("n x",))], Query(phrases=("n x",), terms=("n x", "a", "b", "c", "d")), True),
+        ([terms("a", "b")], Query(identifiers=("n_x",), terms=("n_x", "a", "b", "c")), True),
+        ([], FOUR, False),
+    ],
+)
+def test_a_single_topic_convinces_only_where_little_else_was_asked(
+    matches: list[Matched], query: Query, convinces: bool
+) -> None:
+    assert contextual.convinces(matches, query) is convinces

@@ -15,8 +15,10 @@ from aforesaid.errors import BadArgument
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
+    from collections.abc import Sequence
 
     from aforesaid.cli.arguments import Options
+    from aforesaid.cli.eval.coding.goals import Goal
     from aforesaid.cli.eval.questions import EvalSet
 
 SETS = ("beam", "locomo", "coding", "rediscovery")
@@ -35,7 +37,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace, options: Options) -> int:
-    """Asks and shows.
+    """Asks and shows. The exit status is 1 if a goal of the set is missed.
 
     Raises:
         BadArgument: there is no such set, arm, or data.
@@ -56,11 +58,16 @@ def run(arguments: Namespace, options: Options) -> int:
         questions = replace(questions, questions=questions.questions[: arguments.limit])
     with working_folder(None) as folder, Progress("Asking") as progress:
         answers = arms.run(tuple(arguments.arm or arms.ARMS), questions, folder, progress)
+    goals: Sequence[Goal] = ()
+    if arguments.set == "coding" and arguments.limit is None:
+        from aforesaid.cli.eval.coding.goals import judge  # late: of one set
+
+        goals = judge(answers)
     if options.json:
-        emit(report.document(questions, answers))
+        emit(report.document(questions, answers, goals))
     else:
-        report.show(questions, answers)
-    return 0
+        report.show(questions, answers, goals)
+    return 0 if all(goal.met for goal in goals) else 1
 
 
 def _read(name: str, data: str | None) -> EvalSet:

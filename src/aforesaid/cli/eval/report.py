@@ -9,6 +9,7 @@ from aforesaid.cli.eval.measures import differences, intervals, kinds, measure
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
+    from aforesaid.cli.eval.coding.goals import Goal
     from aforesaid.cli.eval.measures import Answer
     from aforesaid.cli.eval.questions import EvalSet
 
@@ -23,8 +24,12 @@ _WIDTH: Final = 50
 """Characters of a whole bar."""
 
 
-def document(questions: EvalSet, answers: Mapping[str, Sequence[Answer]]) -> dict[str, Any]:
+def document(questions: EvalSet, answers: Mapping[str, Sequence[Answer]], goals: Sequence[Goal] = ()) -> dict[str, Any]:
     """The JSON document."""
+    judged = [
+        {"arm": goal.arm, "name": goal.name, "figure": round(goal.figure, 4), "bound": goal.bound, "met": goal.met}
+        for goal in goals
+    ]
     return {
         "schema": SCHEMA,
         "set": questions.name,
@@ -41,6 +46,7 @@ def document(questions: EvalSet, answers: Mapping[str, Sequence[Answer]]) -> dic
             }
             for name, found in answers.items()
         },
+        **({"goals": judged} if judged else {}),
     }
 
 
@@ -49,7 +55,7 @@ def sessions_of(questions: EvalSet) -> dict[tuple[str, str], str]:
     return {(one.name, turn.id): turn.session for one in questions.conversations for turn in one.turns}
 
 
-def show(questions: EvalSet, answers: Mapping[str, Sequence[Answer]]) -> None:
+def show(questions: EvalSet, answers: Mapping[str, Sequence[Answer]], goals: Sequence[Goal] = ()) -> None:
     """Prints a row an arm, percentages where a metric is a fraction, and the differences to plain FTS5."""
     from aforesaid.cli.terminal import show as lines  # late: only for people
     from aforesaid.cli.terminal import show_table
@@ -72,6 +78,27 @@ def show(questions: EvalSet, answers: Mapping[str, Sequence[Answer]]) -> None:
             if name != "fts5":
                 mean, low, high = differences(found, answers["fts5"], "recall@10")
                 lines([f"  {name:16} {mean * 100:+.1f}  ({low * 100:+.1f} to {high * 100:+.1f})"])
+    if goals:
+        lines([""])
+        _show_goals(goals)
+
+
+def _show_goals(goals: Sequence[Goal]) -> None:
+    """Prints what had to be reached and what was."""
+    from aforesaid.cli.terminal import show_table  # late: only for people
+
+    show_table(
+        ("goal", "arm", "figure", "bound", ""),
+        [
+            (goal.name, goal.arm, _percent(goal.figure), _percent(goal.bound), "met" if goal.met else "MISSED")
+            for goal in goals
+        ],
+        right=("figure", "bound"),
+    )
+
+
+def _percent(figure: float) -> str:
+    return f"{figure * 100:.1f}"
 
 
 def _show_bars(answers: Mapping[str, Sequence[Answer]], show_lines: Callable[[list[str]], None]) -> None:

@@ -28,6 +28,7 @@ List = tuple["array[int]", "array[float]"]
 """The rows that hold a phrase, ascending, and the bm25 of each, as FTS5 signs it."""
 
 _LAST = "SELECT max(row) FROM entry"
+_ROWS = "SELECT rowid FROM search WHERE search MATCH ?"
 _SCORES = "SELECT rowid, bm25(search) FROM search WHERE search MATCH ?"
 
 
@@ -143,6 +144,26 @@ class Postings:
         again = {phrase for phrase in phrases if phrase in self._asked}
         self._note(phrases)
         found = [self._list(connection, phrase, keep=phrase in again) for phrase in phrases]
+        self._trim()
+        return found
+
+    def pairs(self, connection: apsw.Connection, generation: int, pairs: Sequence[str]) -> list[array[int]]:
+        """The rows in which each pair of words stands near each other; those asked for the second time are kept.
+
+        Raises:
+            apsw.Error: the index cannot be read.
+        """
+        self._turn(generation)
+        again = {pair for pair in pairs if pair in self._asked}
+        self._note(tuple(pairs))
+        found: list[array[int]] = []
+        for pair in pairs:
+            rows = self._lists.pop(pair, None)
+            if rows is None:
+                rows = array("q", [row for (row,) in connection.execute(_ROWS, (pair,))]), array("d")
+            if pair in again:
+                self._lists[pair] = rows  # behind the others: it was used last
+            found.append(rows[0])
         self._trim()
         return found
 

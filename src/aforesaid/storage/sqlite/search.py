@@ -27,6 +27,10 @@ PHRASE = 24
 """Tokens of a needle that are asked of the index; the text decides about the rest."""
 BEYOND = 64
 """Rows that are read beyond a limit, because rows with equal scores at the limit are ordered by other columns."""
+NEAR = 0.3
+"""What two words near each other add, times the idf of their standing so."""
+DISTANCE = 3
+"""Words that may stand between them."""
 DIGITS = 9
 """Decimals of a score."""
 
@@ -155,8 +159,10 @@ def rank(
     return ordered(shard, scored, limit)
 
 
-def weigh(shard: Shard, phrases: tuple[str, ...], spans: Sequence[Span], *, generation: int) -> tuple[Weight, ...]:
-    """All rows that hold one of the phrases."""
+def weigh(
+    shard: Shard, phrases: tuple[str, ...], spans: Sequence[Span], pairs: tuple[str, ...] = (), *, generation: int
+) -> tuple[Weight, ...]:
+    """All rows that hold one of the phrases; what stands near each other weighs more."""
     if not phrases or not spans:
         return ()
     connection = shard.database.connection
@@ -172,6 +178,11 @@ def weigh(shard: Shard, phrases: tuple[str, ...], spans: Sequence[Span], *, gene
         for row, addend in zip(rows, addends, strict=True):
             if inside[row]:
                 weights[row] = weights.get(row, 0.0) - addend * factor
+    for rows in shard.postings.pairs(connection, generation, pairs):
+        addend = NEAR * _smooth_idf(len(rows), facts.fed)
+        for row in rows:
+            if row in weights:
+                weights[row] += addend
     return tuple(
         [Weight(row=row, score=round(weights[row], DIGITS), role=ROLES[facts.roles[row]]) for row in sorted(weights)]
     )
@@ -190,6 +201,11 @@ def _smooth_idf(rows: int, total: int) -> float:
 def beginning(root: str) -> str:
     """All words that begin with a root, as a phrase of FTS5."""
     return phrase((root,), open_ended=True)
+
+
+def beside(first: str, second: str) -> str:
+    """Two beginnings of words that stand near each other, in the syntax of FTS5."""
+    return f"NEAR({beginning(first)} {beginning(second)}, {DISTANCE})"
 
 
 def ordered(shard: Shard, scored: Sequence[tuple[int, float]], limit: int) -> tuple[TermRow, ...]:

@@ -143,11 +143,18 @@ class ShardSnapshot:
                 self._shard, search.disjunction(terms), spans, limit, generation=self._session.generation
             )
 
-    def weigh_terms(self, terms: Sequence[str], roots: Sequence[str], spans: Sequence[Span]) -> tuple[Weight, ...]:
+    def weigh_terms(
+        self,
+        terms: Sequence[str],
+        roots: Sequence[str],
+        spans: Sequence[Span],
+        near: Sequence[tuple[str, str]] = (),
+    ) -> tuple[Weight, ...]:
         """Every row that holds one of the terms or a word with one of the roots, with its bm25."""
         with self._searching(TextSearchFailed):
             phrases = tuple(dict.fromkeys((*search.disjunction(terms), *(search.beginning(root) for root in roots))))
-            return search.weigh(self._shard, phrases, spans, generation=self._session.generation)
+            pairs = tuple(dict.fromkeys(search.beside(*pair) for pair in near))
+            return search.weigh(self._shard, phrases, spans, pairs, generation=self._session.generation)
 
     def count_terms(self, terms: Sequence[str], spans: Sequence[Span]) -> int:
         """How many rows within the spans hold at least one of the terms."""

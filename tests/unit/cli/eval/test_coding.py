@@ -16,9 +16,11 @@ from tests.schemas import check
 from aforesaid import Engine
 from aforesaid.cli import main
 from aforesaid.cli.eval import arms, coding, transcripts
-from aforesaid.cli.eval.coding import sessions
+from aforesaid.cli.eval.coding import goals, sessions
 from aforesaid.cli.eval.coding.filler import Filler, Words
+from aforesaid.cli.eval.coding.goals import judge
 from aforesaid.cli.eval.coding.sessions import LOOKED_UP, SILENT, STORIES, holding
+from aforesaid.cli.eval.measures import Answer
 from aforesaid.cli.eval.questions import Conversation, Question, Said, Turn, called
 
 SET = coding.read()
@@ -169,3 +171,41 @@ def test_the_command_needs_no_data(capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_a_question_without_evidence_counts_as_one_that_nothing_answers() -> None:
     assert Question(conversation="c", text="ok", kind="silence").evidence == ()
+
+
+def reached(first: int, paraphrases: int, false: int) -> tuple[bool, ...]:
+    """Whether the goals are met by so many right answers of a hundred, and so many answers to what has none."""
+
+    def answer(kind: str, right: bool) -> Answer:
+        evidence = () if kind == "no-answer" else ("e",)
+        question = Question(conversation="c", text="?", kind=kind, evidence=evidence)
+        ids = ("e",) if right else () if kind == "no-answer" else ("x",)
+        return Answer(question=question, ids=ids, sessions=("",) * len(ids), tokens=(1,) * len(ids), ms=1.0)
+
+    answers = [answer(kind, number < first) for kind in LOOKED_UP for number in range(100)]
+    answers += [answer("paraphrase", number < paraphrases) for number in range(100)]
+    answers += [answer("no-answer", number < false) for number in range(100)]
+    return tuple(goal.met for goal in judge({"contextual": answers, "fts5": answers, "hybrid:x": answers}))
+
+
+@pytest.mark.parametrize(
+    ("given", "lexical", "hybrid"),
+    [
+        ((98, 80, 1), (True, True, True), (True, True, True)),
+        ((97, 80, 1), (False, True, True), (False, True, True)),
+        ((98, 60, 1), (True, True, True), (True, False, True)),
+        ((98, 59, 2), (True, False, False), (True, False, False)),
+    ],
+)
+def test_goals_are_judged_for_the_product_alone(
+    given: tuple[int, int, int], lexical: tuple[bool, ...], hybrid: tuple[bool, ...]
+) -> None:
+    assert reached(*given) == (*(lexical[0],) * 5, *lexical[1:], *(hybrid[0],) * 5, *hybrid[1:])
+
+
+def test_a_missed_goal_is_told_and_gives_exit_status_1(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(goals, "PARAPHRASES", 1.01)
+    assert main(["eval", "coding", "--arm", "contextual"]) == 1
+    assert re.search(r"paraphrase hit@5 +contextual +[\d.]+ +101.0 +MISSED", capsys.readouterr().out)
