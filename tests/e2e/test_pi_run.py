@@ -14,7 +14,7 @@ from aforesaid.hosts.pi.installation import extension_file
 pytestmark = needs_pi
 
 
-@pytest.mark.parametrize(("name", "tests"), [("run", 10), ("clearing", 9)])
+@pytest.mark.parametrize(("name", "tests"), [("run", 11), ("clearing", 9)])
 def test_the_pure_parts(name: str, tests: int) -> None:
     module = extension_file().replace("index.ts", f"{name}.ts")
     done = subprocess.run(

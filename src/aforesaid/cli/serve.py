@@ -31,7 +31,8 @@ def run(arguments: Namespace, options: Options) -> int:
                 connection.ended = True
 
             watch = Watch(engine, options.load_config)
-            table = Sessions(engine, end).table(Commands(engine, options.load_config).table())
+            sessions = Sessions(engine, end, ask=connection.ask)
+            table = sessions.table(Commands(engine, options.load_config).table())
             methods.update({name: _watched(method, watch) for name, method in table.items()})
 
         serve(methods, prepare)

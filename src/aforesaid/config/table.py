@@ -164,8 +164,10 @@ def _choice(
     )
 
 
-def _text(key: str, default: str, meaning: str, aliases: tuple[tuple[str, str], ...] = ()) -> Option:
-    return Option(key=key, kind="text", default=default, meaning=meaning, aliases=aliases, later=True)
+def _text(
+    key: str, default: str, meaning: str, aliases: tuple[tuple[str, str], ...] = (), *, later: bool = True
+) -> Option:
+    return Option(key=key, kind="text", default=default, meaning=meaning, aliases=aliases, later=later)
 
 
 def _texts(
@@ -259,13 +261,13 @@ _PRIVACY = (
 _MEMORY = (
     _switch("memory.enabled", True, "allow the extractive history view"),
     _switch("memory.extractive.enabled", False, "add a view of the lost history to the first call of a run"),
-    _text("memory.extractive.provider", "typesafe", "provider of the classifier"),
-    _text("memory.extractive.model", "jev-latest", "the classifier"),
+    _text("memory.extractive.provider", "typesafe", "provider of the classifier", later=False),
+    _text("memory.extractive.model", "jev-latest", "the classifier", later=False),
     _count("memory.extractive.maxViewBytes", 8192, 1024, 32_768, "longest view, in bytes of UTF-8"),
     _count("memory.extractive.maxCandidates", 128, 1, 256, "most bundles that are considered"),
-    _count("memory.extractive.maxSourceChars", 24_000, 256, 100_000, "most text that a classifier is sent", later=True),
-    _count("memory.extractive.maxEvaluationsPerTurn", 1, 0, 1, "classifier calls a turn; 0 for none", later=True),
-    _count("memory.extractive.timeoutMs", 3000, 100, 10_000, "milliseconds that a classifier may take", later=True),
+    _count("memory.extractive.maxSourceChars", 24_000, 256, 100_000, "most text that a classifier is sent"),
+    _count("memory.extractive.maxEvaluationsPerTurn", 1, 0, 1, "classifier calls a turn; 0 for none"),
+    _count("memory.extractive.timeoutMs", 3000, 100, 10_000, "milliseconds that a classifier may take"),
 )  # fmt: skip
 
 _REST = (

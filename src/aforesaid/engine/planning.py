@@ -18,11 +18,11 @@ from aforesaid.errors import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Container, Sequence
 
     from aforesaid.contexts import Contexts
     from aforesaid.engine.rehearsal import Rehearsal
-    from aforesaid.engine.viewing import Salience, Viewer
+    from aforesaid.engine.viewing import Classifiable, Salience, Viewer
     from aforesaid.extractive.survey import Asked
     from aforesaid.extractive.values import HistoryView
     from aforesaid.model import (
@@ -76,6 +76,28 @@ class Planning(Retrieving):
 
         asked = Asked(leaf=leaf, request=query, context_entries=context_entries)
         return self._viewer.answer(os.fspath(session), asked, provider=provider)
+
+    def warm_view(self, *, session: Path, asked: Asked) -> None:
+        """Reads ahead what a view of an open session will need; what fails will fail again and be told then."""
+        with suppress(OperationError):
+            self._viewer.warm(os.fspath(session), asked)
+
+    def look_for_classifier(
+        self, *, session: Path, asked: Asked, provider: str, known: Container[bytes] = ()
+    ) -> Classifiable:
+        """The bundles that a host's classifier may be asked about, each cleared as a whole for its provider.
+
+        Args:
+            session: it is brought up to date first.
+            asked: for what.
+            provider: whose classifier it is.
+            known: keys of bundles about which it has been asked before.
+
+        Raises:
+            UsageError: an argument is wrong.
+            OperationError: it failed, or the privacy policy cannot be read.
+        """
+        return self._viewer.classifiable(os.fspath(session), asked, provider=provider, known=known)
 
     @property
     def views_wanted(self) -> bool:

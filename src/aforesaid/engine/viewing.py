@@ -17,6 +17,7 @@ from aforesaid.config import PRIVACY_UNREADABLE
 from aforesaid.errors import (
     AforesaidError,
     OperationError,
+    PrivacyUnreadable,
     SessionForgotten,
     SourceMissing,
     SourceUnreadable,
@@ -27,22 +28,24 @@ from aforesaid.errors import (
 from aforesaid.extractive.composition import compose
 from aforesaid.extractive.gate import BundleGate
 from aforesaid.extractive.shelf import Shelf
-from aforesaid.extractive.survey import look
-from aforesaid.extractive.values import HistoryView, ViewDiagnostics, ViewOptions
+from aforesaid.extractive.survey import Reader, look
+from aforesaid.extractive.values import Bundle, HistoryView, ViewDiagnostics, ViewOptions
 from aforesaid.extractive.vectors import Bags
 from aforesaid.model import Coverage
 from aforesaid.planning.values import Supplement
+from aforesaid.privacy.secrets import redact
 from aforesaid.transcripts.originals import read_line, verify
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Container, Mapping, Sequence
 
     from aforesaid.engine.retrieving import Retrieving
     from aforesaid.extractive.survey import Asked
     from aforesaid.extractive.values import ViewStatus
-    from aforesaid.model import Session
+    from aforesaid.model import Cleared, Session
     from aforesaid.planning.values import MakeView
     from aforesaid.ports import Snapshot
+    from aforesaid.privacy.judge import Judge
 
 VIEW_FAILED = "view-failed"
 """Something that nobody expected; the call goes out without a view."""
@@ -62,6 +65,22 @@ class Salience(Struct, frozen=True, kw_only=True):
 
     probabilities: Mapping[bytes, float] = {}
     selection: str = "deterministic"
+
+
+class Classifiable(Struct, frozen=True, kw_only=True):
+    """What a classifier may be asked about.
+
+    Attributes:
+        relevant: bundles that matter for the request.
+        known: those of them about which it has been asked before.
+        bundles: the others that its provider may see, the most relevant first.
+        request: what they may be salient for; nothing if the provider may not see it.
+    """
+
+    relevant: int
+    known: int
+    bundles: Cleared[Bundle]
+    request: Cleared[str]
 
 
 class Viewer:
@@ -94,6 +113,11 @@ class Viewer:
         made = self._view(found, reasons, asked, provider=provider)
         engine._count(made.withheld)
         return made
+
+    def warm(self, reference: str, asked: Asked) -> None:
+        """Makes a view for nobody, so that the next one finds what it needs in memory."""
+        found, reasons = self._engine._refresh(reference)
+        self._view(found, reasons, asked, provider=None)
 
     def _view(
         self,
@@ -205,6 +229,34 @@ class Viewer:
 
         return make
 
+    def classifiable(self, reference: str, asked: Asked, *, provider: str, known: Container[bytes]) -> Classifiable:
+        """See `Planning.look_for_classifier`."""
+        engine = self._engine
+        if engine.config.privacy_unknown:
+            raise PrivacyUnreadable("the configuration of a privacy policy cannot be read", "see the warnings, mend it")
+        found, _ = engine._refresh(reference)
+        options = self._view_options(found, None)
+        gate = self._gate(engine._seat().judge(provider, found.header.cwd), found)
+        with engine._store.read(found.key) as snapshot:
+            survey = look(snapshot, self._shelf(found.key), self._bags, asked, options=options, gate=gate)
+            read = Reader(snapshot, options)
+            wanted = [one for one in survey.candidates if one.relevant and one.own]
+            new = sorted((one for one in wanted if one.key not in known), key=lambda one: (-one.score, -one.place))
+            bundles = [
+                Bundle(key=one.key, sources=(*read.sources(survey.exchanges[one.place].before), *one.own))
+                for one in new
+            ]
+            cleared = gate.clear(bundles)
+        request = asked.request or ""
+        if options.redacting:
+            request = redact(request).text
+        return Classifiable(
+            relevant=len(wanted),
+            known=len(wanted) - len(new),
+            bundles=cleared,
+            request=gate.clear_text(request if options.shorten is None else options.shorten(request)),
+        )
+
     def _view_options(self, session: Session, max_bytes: int | None) -> ViewOptions:
         paths = self._engine._shortening(session)
         return ViewOptions(
@@ -226,8 +278,9 @@ class Viewer:
     def _bundle_gate(self, session: Session, provider: str | None) -> BundleGate | None:
         """Who says which bundles a provider may see; None if there is no privacy policy."""
         judge = self._engine._judge(session, provider)
-        if judge is None:
-            return None
+        return None if judge is None else self._gate(judge, session)
+
+    def _gate(self, judge: Judge, session: Session) -> BundleGate:
         held = self._engine._held.get(session.file)
         if held is None:
             return BundleGate(judge, partial(read_line, session.file))

@@ -84,7 +84,8 @@ def compose(
     decided = maker.fill(sheet, candidates)
     counts = _counts(base, decided, sheet.selected, maker.carried)
     if not any(candidate.relevant and candidate.fate != "in-context" for candidate in decided):
-        return HistoryView(diagnostics=replace(counts, reason="nothing-relevant"), candidates=decided)
+        reason = "carried" if maker.carried else "nothing-relevant"
+        return HistoryView(diagnostics=replace(counts, reason=reason), candidates=decided)
     if sheet.hopeless:
         return HistoryView(diagnostics=replace(counts, reason="too-small"), candidates=decided)
     if not any(candidate.fate in {"selected", "too-large", "no-room"} for candidate in decided):
@@ -135,7 +136,7 @@ class _Maker:
         while open_ones:
             place = max(open_ones, key=lambda at: (open_ones[at].score - REDUNDANCY * repeated[at], at))
             chosen = _add(open_ones.pop(place), _REDUNDANCY, repeated[place] or None, -REDUNDANCY)
-            fate, level = self._try(sheet, self._bundle(chosen))
+            fate, level = self._try(sheet, chosen)
             decided.append(replace(chosen, fate=fate, level=level))
             if fate == "selected":
                 bag = self._survey.bags[place]
@@ -149,11 +150,12 @@ class _Maker:
         before = self._read.sources(self._survey.exchanges[candidate.place].before)
         return (*(source for source in before if source.entry.digest not in self._survey.visible), *candidate.own)
 
-    def _try(self, sheet: Sheet, bundle: tuple[Quoted, ...]) -> tuple[Fate, Level]:
-        """Takes a bundle in if it may go out and fits."""
+    def _try(self, sheet: Sheet, candidate: Candidate) -> tuple[Fate, Level]:
+        """Takes a bundle in if it may go out and fits; one of which evidence carries all that is asked for need not."""
+        bundle = self._bundle(candidate)
         kept = tuple(source for source in bundle if source.entry.id not in self._carried_ids)
         self.carried.update(source.entry.id for source in bundle if source.entry.id in self._carried_ids)
-        if not kept:
+        if all(source.entry.id in self._carried_ids for source in candidate.own):
             return "in-context", "normal"
         if not sheet.fits(kept):
             return ("no-room" if sheet.fits_alone(kept) else "too-large"), "normal"

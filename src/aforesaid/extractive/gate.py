@@ -18,7 +18,7 @@ from aforesaid.privacy.markers import highest
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from aforesaid.extractive.values import Quoted
+    from aforesaid.extractive.values import Bundle, Quoted
     from aforesaid.model import Cleared, Level, Source, StoredEntry
     from aforesaid.privacy.judge import Judge
 
@@ -85,7 +85,7 @@ class BundleGate:
             allowed=not withheld and whole.allowed, level=highest(level, whole.classification), withheld=withheld
         )
 
-    def clear(self, bundles: Sequence[tuple[Quoted, ...]]) -> Cleared[tuple[Quoted, ...]]:
+    def clear(self, bundles: Sequence[Bundle]) -> Cleared[Bundle]:
         """Those of some bundles that the judge's provider may see, for what leads to it.
 
         Raises:
@@ -93,9 +93,22 @@ class BundleGate:
         """
         if self._judge.open:
             return self._judge.clear_all(bundles)
-        admissions = [self.admit(bundle) for bundle in bundles]
+        admissions = [self.admit(bundle.sources) for bundle in bundles]
         verdicts = [Verdict(allowed=one.allowed, classification=one.level, reason="") for one in admissions]
         return self._judge.clear(bundles, verdicts)
+
+    def clear_text(self, text: str) -> Cleared[str]:
+        """A text that is no entry yet, if the judge's provider may see it.
+
+        Raises:
+            PrivacyFailed: the policy could not be applied.
+        """
+        if self._judge.open:
+            return self._judge.clear_all((text,))
+        try:
+            return self._judge.clear((text,), (self._judge.judge(text),))
+        except Exception as error:
+            raise _failed(error) from error
 
     def _verdict(self, entry: StoredEntry) -> Verdict:
         known = self._verdicts.get(entry.row)

@@ -45,6 +45,13 @@ class Quoted(Struct, frozen=True, kw_only=True):
     parts: tuple[str, ...]
 
 
+class Bundle(Struct, frozen=True, kw_only=True):
+    """What a classifier is asked about: the key of a bundle and its sources, oldest first."""
+
+    key: bytes
+    sources: tuple[Quoted, ...]
+
+
 class Candidate(Struct, frozen=True, kw_only=True):
     """A bundle of the pool: an exchange with the one before it.
 
@@ -106,7 +113,8 @@ class ViewDiagnostics(Struct, frozen=True, kw_only=True):
     Attributes:
         status: as of a retrieval.
         reason: why the view is as it is: `selected`, `navigation-only`, or, of an empty one, `no-query`,
-            `nothing-lost`, `nothing-relevant`, `too-small`, or the code of what failed or forbids it.
+            `nothing-lost`, `nothing-relevant`, `carried` (by the evidence of the call), `private`,
+            `too-small`, or the code of what failed or forbids it.
         selection: `deterministic`, `classified`, or why the classifier did not help.
         total, selected, omitted: bundles.
         pool, relevant: bundles that were compared, and those of them in which enough of the request stands.

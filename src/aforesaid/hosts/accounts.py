@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from aforesaid.config import Config
+    from aforesaid.extractive.values import HistoryView
     from aforesaid.model import Evidence, Retrieval, StoreStatus, Tally
     from aforesaid.planning.values import ManifestItem, Plan
 
@@ -82,6 +83,7 @@ class Known(Struct, frozen=True, kw_only=True):
         config: what counts now.
         store: asks for the state of the store; may raise `StoreError`.
         withheld: asks for the counts of what the privacy policy withheld.
+        view: the history view of the last plan; None if none was wanted.
     """
 
     session: str
@@ -91,6 +93,7 @@ class Known(Struct, frozen=True, kw_only=True):
     config: Config
     store: Callable[[], StoreStatus]
     withheld: Callable[[], Sequence[Tally]] = tuple
+    view: HistoryView | None = None
 
 
 def tell(topic: str, known: Known) -> str:
@@ -298,6 +301,30 @@ def _privacy(known: Known) -> Iterator[str]:
     yield from map(_shown, describe(wire.privacy(known.config, known.withheld())))
 
 
+def _view(known: Known) -> Iterator[str]:
+    made = known.view
+    if made is None:
+        yield "no history view was wanted (`memory.enabled`, `memory.extractive.enabled`)"
+        return
+    counts = made.diagnostics
+    yield (
+        f"{counts.reason}: {_plural(counts.selected, 'bundle')} of {counts.total:,} lost ones, {made.bytes:,} bytes, "
+        f"{_plural(made.tokens, 'token')}; {counts.selection}; {counts.duration_ms:.1f} ms"
+    )
+    yield (
+        f"{counts.pool} compared, {counts.relevant} relevant; left out: {counts.no_room} for want of room, "
+        f"{counts.too_large} larger than a view, {counts.private} by the policy, {counts.in_context} that the model "
+        f"sees; {_plural(counts.carried, 'entry', 'entries')} that evidence carries"
+    )
+    if counts.warnings:
+        yield f"warnings: {', '.join(counts.warnings)}"
+    if not counts.coverage.complete:
+        yield f"not everything could be looked at: {', '.join(counts.coverage.reasons)}"
+    for candidate in made.candidates[:_LISTED]:
+        ids = f"{_shown(candidate.own[0].entry.id)}..{_shown(candidate.own[-1].entry.id)}" if candidate.own else "-"
+        yield f"  {candidate.score:7.2f}  {candidate.fate}  {ids}"
+
+
 TOPICS: Final[Mapping[str, Callable[[Known], Iterator[str]]]] = {
     "status": _status,
     "retrieved": _retrieved,
@@ -310,6 +337,7 @@ TOPICS: Final[Mapping[str, Callable[[Known], Iterator[str]]]] = {
     "health": _health,
     "config": _config,
     "privacy": _privacy,
+    "view": _view,
 }
 """What can be asked, and who answers."""
 

@@ -111,6 +111,16 @@ class Call:
         self.check()
 
 
+class Answer:
+    """What the host says to a request of ours: its result, or None if it refused."""
+
+    __slots__ = ("id", "result")
+
+    def __init__(self, id_: str, result: object) -> None:
+        self.id = id_
+        self.result = result
+
+
 class Connection:
     """The two streams and what is under way between them."""
 
@@ -119,11 +129,29 @@ class Connection:
         self._source = source
         self._sink = sink
         self._methods = methods
-        self._lines: SimpleQueue[Call | bytes | None] = SimpleQueue()
+        self._lines: SimpleQueue[Call | Answer | bytes | None] = SimpleQueue()
         self._open: dict[tuple[type, Id], Call] = {}
         self._guard = Lock()
+        self._asked = 0
+        self._waiting: dict[str, Callable[[object], None]] = {}
         self.ended = False
         """Set by a method after whose answer nothing is to be done any more."""
+
+    def ask(self, method: str, params: Params, then: Callable[[object], None]) -> None:
+        """Asks the host for something. Only methods may ask, while they answer.
+
+        Args:
+            method: what the host is asked for.
+            params: by name.
+            then: gets the result in the order of the lines, None if the host refuses; what it raises is dropped.
+
+        Raises:
+            OSError: the sink cannot be written.
+        """
+        self._asked += 1
+        id_ = f"ask-{self._asked}"
+        self._waiting[id_] = then
+        self._send(wire.encode_quickly({"jsonrpc": "2.0", "id": id_, "method": method, "params": params}))
 
     def run(self) -> None:
         """Answers until the source ends or `ended` is set. What was asked before the end is still answered.
@@ -138,6 +166,8 @@ class Connection:
                 return
             if isinstance(item, bytes):
                 self._send(item)
+            elif isinstance(item, Answer):
+                self._take_answer(item)
             else:
                 answer = self._answer(item)
                 with self._guard:
@@ -147,6 +177,13 @@ class Connection:
                 if item.afterwards is not None:
                     with suppress(AforesaidError, OSError):
                         item.afterwards()
+
+    def _take_answer(self, answer: Answer) -> None:
+        """Hands an answer of the host to whoever waits for it; a second one to the same request is dropped."""
+        then = self._waiting.pop(answer.id, None)
+        if then is not None:
+            with suppress(Exception):  # the service outlives every answer
+                then(answer.result)
 
     def _read(self) -> None:
         try:
@@ -166,6 +203,9 @@ class Connection:
             self._skip_too_long(line)
             request = _parse(line)
             id_ = _read_id(request)
+            if "method" not in request and isinstance(id_, str) and id_ in self._waiting:
+                self._lines.put(Answer(id_, request.get("result")))
+                return
             call = _read_call(request, id_, arrived)
         except Refused as refused:
             self._lines.put(wire.encode(_failure(id_, refused)))

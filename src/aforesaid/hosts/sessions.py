@@ -12,14 +12,25 @@ from functools import partial
 from json import dumps
 from typing import TYPE_CHECKING, Any, Final
 
-from msgspec import Struct
-
 from aforesaid import __version__
 from aforesaid.config.table import BY_KEY
 from aforesaid.errors import BadArgument, SessionNotFound
 from aforesaid.hosts import HOSTS, wire
-from aforesaid.hosts.accounts import HostFacts, Known, tell
+from aforesaid.hosts.accounts import Known, tell
 from aforesaid.hosts.clearing import Clear, clear, tell_policy
+from aforesaid.hosts.forms import (
+    Append,
+    Context,
+    Delta,
+    Initialize,
+    Model,
+    Named,
+    Open,
+    Prepare,
+    Rehearse,
+    Show,
+    Tool,
+)
 from aforesaid.hosts.jsonrpc import MAX_LINE
 from aforesaid.hosts.methods import Nothing, check_path, read_params
 
@@ -27,7 +38,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from aforesaid.engine import Engine
+    from aforesaid.extractive.values import HistoryView
     from aforesaid.hosts.jsonrpc import Call, Method, Params
+    from aforesaid.hosts.views import Views
     from aforesaid.planning.values import Message, Plan
 
 HELD: Final = "memory:"
@@ -47,136 +60,10 @@ PROTOCOL: Final = 1
 """Version of the methods in this module; a change that an older host would misread is a new number."""
 
 
-class Initialize(Struct, frozen=True, kw_only=True):
-    """Parameters of `initialize`; a host may add what it wants to be known by."""
-
-    protocol: int
-
-
-class Open(Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown_fields=True):
-    """Parameters of `session/open`.
-
-    Attributes:
-        host: whose session it is.
-        session_id: its id.
-        file: its transcript, which need not exist yet; None where the host keeps none, and `session/append` brings it.
-        cwd: folder that it works in.
-        trusted: whether the host's user trusts that folder.
-    """
-
-    host: str
-    session_id: str
-    file: str | None = None
-    cwd: str | None = None
-    trusted: bool = False
-
-
-class Named(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Parameters of methods that take an open session and nothing else."""
-
-    session: str
-
-
-class Delta(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """How a list of entry ids differs from the one before: its first `keep` stay, `add` follow."""
-
-    keep: int = 0
-    add: tuple[str, ...] = ()
-
-
-class Append(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Parameters of `session/append`.
-
-    Attributes:
-        session: an open session.
-        keep: how many lines the service is expected to hold; 0 begins anew.
-        add: further lines of a session without a file, the header first, as JSON objects.
-    """
-
-    session: str
-    keep: int = 0
-    add: tuple[dict[str, Any], ...] = ()
-
-
-class Model(Struct, frozen=True, kw_only=True, rename="camel"):
-    """The model that is called."""
-
-    provider: str
-    id: str
-    context_window: int
-    max_tokens: int = 0
-
-
-class Context(Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown_fields=True):
-    """Parameters of `session/context`.
-
-    Attributes:
-        session: an open session.
-        leaf: id of the entry whose branch counts.
-        request: id of the real user message that the model call is about; None if there is none.
-        entries: the entries that the model sees natively.
-        model: the model that is called; None counts as a remote one with a window of 128,000 tokens.
-    """
-
-    session: str
-    leaf: str | None = None
-    request: str | None = None
-    entries: Delta = Delta()
-    model: Model | None = None
-
-
-class Tool(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Parameters of `session/tool`.
-
-    Attributes:
-        session: the open session that calls.
-        name: of the history tool.
-        arguments: as the model gave them.
-        leaf: id of the entry whose branch counts.
-        provider: of the model that called, for the privacy policy; None counts as a remote one.
-    """
-
-    session: str
-    name: str
-    arguments: dict[str, Any] = {}
-    leaf: str | None = None
-    provider: str | None = None
-
-
-class Rehearse(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Parameters of `session/rehearse`.
-
-    Attributes:
-        session: an open session.
-        leaf: id of the entry that the request will follow.
-        request: what the user said, before the host has written it to the transcript.
-        model: the model that will be called.
-    """
-
-    session: str
-    leaf: str
-    request: str
-    model: Model | None = None
-
-
-class Show(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Parameters of `session/show`.
-
-    Attributes:
-        session: an open session.
-        topic: what the user wants to know, in the words of `/context`.
-        host: what the host knows of itself.
-    """
-
-    session: str
-    topic: str
-    host: HostFacts = HostFacts()
-
-
 class _Opened:
     """An open session: what the host has told of it so far, and what it was answered last."""
 
-    __slots__ = ("context", "file", "handle", "last", "lines", "told")
+    __slots__ = ("context", "file", "handle", "last", "lines", "told", "view")
 
     def __init__(self, handle: str, file: str | None, told: Open) -> None:
         self.handle = handle
@@ -185,15 +72,37 @@ class _Opened:
         self.lines = 0
         self.context: tuple[str, ...] = ()
         self.last: Plan | None = None
+        self.view: HistoryView | None = None
+
+
+def _nobody(method: str, params: dict[str, Any], then: Callable[[object], None]) -> None:
+    """A host that cannot be asked."""
+    del method, params
+    then(None)
 
 
 class Sessions:
     """The open sessions of one service."""
 
-    def __init__(self, engine: Engine, end: Callable[[], None]) -> None:
-        """Takes the engine that is asked, and what ends the service."""
+    def __init__(
+        self,
+        engine: Engine,
+        end: Callable[[], None],
+        *,
+        ask: Callable[[str, dict[str, Any], Callable[[object], None]], None] = _nobody,
+    ) -> None:
+        """Takes the engine that is asked.
+
+        Args:
+            engine: of all sessions with a file.
+            end: ends the service.
+            ask: asks the host for something.
+        """
         self._engine = engine
         self._end = end
+        self._ask_host = ask
+        self._counting = engine.config
+        self._known_views: Views | None = None
         self._memory: Engine | None = None
         self._opened: dict[str, _Opened] = {}
         self._methods: tuple[str, ...] = ()
@@ -209,6 +118,7 @@ class Sessions:
             "session/context": self._context,
             "session/tool": self._tool,
             "session/clear": self._clear,
+            "session/prepare": self._prepare,
             "session/report": self._report,
             "session/show": self._show,
             "session/close": self._close,
@@ -235,6 +145,7 @@ class Sessions:
                 "firstCallTimeoutMs": config.integer("host.firstCallTimeoutMs"),
             },
             "historyTools": {"enabled": config.boolean("historyTools.enabled")},
+            "view": self._view_settings(),
             "files": list(config.files),
             "warnings": list(config.warnings),
         }
@@ -304,21 +215,71 @@ class Sessions:
         )
         return {"ready": ready}
 
+    def _prepare(self, params: Params, call: Call) -> object:
+        """Gets the history view of a run ready, before its first call is asked about."""
+        del call
+        asked = read_params(params, Prepare)
+        opened = self._find(asked.session)
+        self._see_changes()
+        _update(opened, asked.entries)
+        engine = self._engine_of(opened)
+        if not engine.views_wanted:
+            return {"schema": "aforesaid.prepare/1", "status": "off"}
+        if not _is_there(opened):
+            return {"schema": "aforesaid.prepare/1", "status": _NO_TRANSCRIPT}
+        told = self._views.prepare(
+            engine,
+            opened.handle,
+            prompt=asked.prompt,
+            leaf=asked.leaf,
+            context=opened.context,
+            api=asked.api,
+            time_ms=asked.time_ms,
+        )
+        return {"schema": "aforesaid.prepare/1", "status": told}
+
+    @property
+    def _views(self) -> Views:
+        if self._known_views is None:
+            from aforesaid.hosts.views import Views  # late: only where views are wanted
+
+            self._known_views = Views(self._ask_host)
+        return self._known_views
+
+    def _see_changes(self) -> None:
+        """Lets nothing count of a classifier's work that was begun under another configuration."""
+        if self._engine.config is not self._counting:
+            self._counting = self._engine.config
+            if self._known_views is not None:
+                self._known_views.change()
+
+    def _view_settings(self) -> dict[str, Any] | None:
+        """What a host has to know of views; None if none are wanted, and it has nothing to do."""
+        if not self._engine.views_wanted:
+            return None
+        config = self._engine.config
+        return {
+            "classifier": None
+            if config.integer("memory.extractive.maxEvaluationsPerTurn") < 1
+            else {
+                "provider": config.text("memory.extractive.provider"),
+                "model": config.text("memory.extractive.model"),
+            },
+            "timeoutMs": config.integer("memory.extractive.timeoutMs"),
+        }
+
     def _context(self, params: Params, call: Call) -> object:
         asked = read_params(params, Context)
         opened = self._find(asked.session)
-        delta = asked.entries
-        if not 0 <= delta.keep <= len(opened.context):
-            raise BadArgument(
-                f"keep is {delta.keep}, and {len(opened.context)} entries are known", "send all of them with keep 0"
-            )
-        opened.context = (*opened.context[: delta.keep], *delta.add)
-        there = opened.lines > 0 if opened.file is None else os.path.isfile(opened.file)
-        if asked.request is None or not there:
+        self._see_changes()
+        _update(opened, asked.entries)
+        if asked.request is None or not _is_there(opened):
             opened.last = None
+            opened.view = None
             policy = tell_policy(self._engine, None if asked.model is None else asked.model.provider)
             return _carry(_NOT_ASKED if asked.request is None else _NO_TRANSCRIPT) | {"policy": policy}
         engine, model = self._engine_of(opened), asked.model
+        views = self._views if engine.views_wanted else None
         made = engine.plan(
             session=opened.handle,
             leaf=asked.leaf,
@@ -327,11 +288,20 @@ class Sessions:
             model=_name(model),
             output_reserve=None if model is None else _reserve(model),
             keep=False,
+            salience=None if views is None else views.salience(engine, opened.handle),
         )
         opened.last = made
+        opened.view = engine.last_view
         # The host is waiting for the answer, and nobody for the record of it.
         call.afterwards = partial(engine.keep_manifest, made, session=opened.handle)
-        return _carry(made) | {"policy": tell_policy(engine, None if model is None else model.provider)}
+        told = _carry(made) | {"policy": tell_policy(engine, None if model is None else model.provider)}
+        if views is not None:
+            told["view"] = {
+                "settings": self._view_settings(),
+                "usage": views.usage(opened.handle),
+                "diagnostics": None if opened.view is None else wire.view_diagnostics(opened.view),
+            }
+        return told
 
     def _clear(self, params: Params, call: Call) -> object:
         del call
@@ -378,6 +348,7 @@ class Sessions:
             config=self._engine.config,
             store=self._engine_of(opened).status,
             withheld=self._engine_of(opened).withheld,
+            view=opened.view,
         )
         return {"text": tell(asked.topic, known)}
 
@@ -412,6 +383,8 @@ class Sessions:
         del call
         opened = self._find(read_params(params, Named).session)
         del self._opened[opened.handle]
+        if self._known_views is not None:
+            self._known_views.close(opened.handle)
         if opened.file is None:
             self._in_memory().drop(opened.handle)
         return {"session": opened.handle}
@@ -431,6 +404,20 @@ class Sessions:
 
 def _name(model: Model | None) -> str | None:
     return None if model is None else f"{model.provider}/{model.id}"
+
+
+def _update(opened: _Opened, delta: Delta) -> None:
+    """Takes in how the entries that the model sees have changed."""
+    if not 0 <= delta.keep <= len(opened.context):
+        raise BadArgument(
+            f"keep is {delta.keep}, and {len(opened.context)} entries are known", "send all of them with keep 0"
+        )
+    opened.context = (*opened.context[: delta.keep], *delta.add)
+
+
+def _is_there(opened: _Opened) -> bool:
+    """Whether anything of a session can be read."""
+    return opened.lines > 0 if opened.file is None else os.path.isfile(opened.file)
 
 
 def _reserve(model: Model) -> int | None:

@@ -354,9 +354,17 @@ def test_an_entry_never_reaches_the_model_twice(tmp_path: Path) -> None:
     assert view is not None
     assert carried.isdisjoint(view.entry_ids)
     assert view.diagnostics.carried > 0
-    assert "e0000001" in view.entry_ids
+    assert view.entry_ids == ("e0000005",), "what the evidence leaves over of a bundle that matters"
     item = next(item for item in made.manifest.included if item.kind == "view")
-    assert (item.reason, item.entry_id) == ("view;deterministic;bundles:2", None)
+    assert item.entry_id is None
+    assert item.reason == f"view;deterministic;bundles:{view.diagnostics.selected}"
+
+
+def test_what_evidence_carries_whole_needs_no_view(tmp_path: Path) -> None:
+    made, view = plan(tmp_path, lost_session(talk(FRUIT, ABOUT_PORT)), **ON)
+    assert [message.source for message in made.messages] == ["native", "evidence", "evidence", "native"]
+    assert view is not None
+    assert (view.text, view.diagnostics.reason, view.diagnostics.carried) == ("{}", "carried", 2)
 
 
 def test_what_no_evidence_carries_is_in_the_view_alone(tmp_path: Path) -> None:

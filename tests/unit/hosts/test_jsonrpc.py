@@ -277,3 +277,49 @@ def test_any_request_gets_exactly_one_answer_of_its_own(request_: dict[str, Any]
     (answer,) = ask(json.dumps(request_).encode())
     assert answer["id"] == request_["id"]
     assert ("result" in answer) != ("error" in answer)
+
+
+def test_a_method_may_ask_the_host_and_goes_on_when_it_answers() -> None:
+    heard: list[object] = []
+    sink = BytesIO()
+
+    def fail(result: object) -> None:
+        raise ZeroDivisionError
+
+    def wonder(params: dict[str, Any], call: Call) -> object:
+        for number in range(2):
+            connection.ask("classify", {"number": number}, heard.append)
+        connection.ask("classify", {"number": 2}, fail)
+        return "asked"
+
+    lines = (
+        request("wonder"),
+        b'{"jsonrpc":"2.0","id":"ask-2","result":{"outcome":"answered"}}',
+        b'{"jsonrpc":"2.0","id":"ask-3","result":1}',
+        b'{"jsonrpc":"2.0","id":"ask-1","error":{"code":-1,"message":"no"}}',
+        request("echo", 2),
+    )
+    read, write = os.pipe()
+    with os.fdopen(read, "rb") as source, os.fdopen(write, "wb", buffering=0) as feed:
+        connection = Connection(source, sink, {**METHODS, "wonder": wonder})
+        worker = threading.Thread(target=connection.run)
+        worker.start()
+        feed.write(lines[0] + b"\n")
+        for _ in range(500):
+            if sink.getvalue().count(b"\n") == 4:
+                break
+            threading.Event().wait(0.01)
+        feed.write(b"".join(line + b"\n" for line in lines[1:]))
+        feed.close()
+        worker.join(20)
+    asked = [json.loads(line) for line in sink.getvalue().splitlines()]
+    assert [(one["id"], one.get("method")) for one in asked] == [
+        ("ask-1", "classify"), ("ask-2", "classify"), ("ask-3", "classify"), (1, None), (2, None),
+    ]  # fmt: skip
+    assert [one["params"]["number"] for one in asked[:3]] == [0, 1, 2]
+    assert heard == [{"outcome": "answered"}, None]
+
+
+def test_an_answer_to_what_nobody_asked_is_no_request() -> None:
+    (answer,) = ask(b'{"jsonrpc":"2.0","id":"ask-1","result":1}')
+    assert answer["error"]["code"] == jsonrpc.INVALID_REQUEST

@@ -10,8 +10,9 @@ from tests import pi
 from aforesaid.config import Config
 from aforesaid.engine import Engine
 from aforesaid.errors import BadArgument, SessionNotFound
+from aforesaid.hosts.forms import Model
 from aforesaid.hosts.jsonrpc import Call
-from aforesaid.hosts.sessions import Model, Sessions, _reserve
+from aforesaid.hosts.sessions import Sessions, _reserve
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -6,6 +6,7 @@ import { ServiceError } from "./service.ts";
 
 const PATIENCE_MS = 10_000;
 const REBUILD_MS = 600_000;
+const VIEWS = "Extractive history …";
 
 export async function answer(bridge: Bridge, words: string, ctx: ExtensionCommandContext): Promise<void> {
   const topic = words.trim().split(/\s+/).join(" ") || "status";
@@ -38,7 +39,14 @@ async function settings(bridge: Bridge, ctx: ExtensionCommandContext): Promise<v
     return;
   }
   const line = (option: any) => `${option.key} = ${JSON.stringify(option.value)}`;
-  const chosen = await ctx.ui.select("aforesaid: which setting?", options.map(line));
+  const chosen = await ctx.ui.select("aforesaid: which setting?", [...options.map(line), VIEWS]);
+  if (chosen === VIEWS) {
+    const { changeViews } = await import("./view-settings.ts");
+    const told = await changeViews((method, params) => ask(bridge, method, params), ctx);
+    await adopt(bridge);
+    if (told) say(ctx, told);
+    return;
+  }
   const option = options.find((known: any) => line(known) === chosen);
   if (!option) return;
   const value = option.choices
@@ -46,8 +54,14 @@ async function settings(bridge: Bridge, ctx: ExtensionCommandContext): Promise<v
     : await ctx.ui.input(`${option.key}: ${option.meaning} (${option.allowed})`, JSON.stringify(option.value));
   if (value === undefined || value === "") return;
   const set = await ask(bridge, "config", { action: "set", key: option.key, value });
-  bridge.service.adopt(await ask(bridge, "initialize", { protocol: 1 }));
+  await adopt(bridge);
   say(ctx, `${option.key} is ${JSON.stringify(set.values[0].value)} (${set.values[0].source})`);
+}
+
+/** What was set counts at once. */
+async function adopt(bridge: Bridge): Promise<void> {
+  bridge.service.adopt(await ask(bridge, "initialize", { protocol: 1 }));
+  bridge.changeConfiguration();
 }
 
 function say(ctx: ExtensionCommandContext, text: string, kind: "info" | "error" = "info"): void {

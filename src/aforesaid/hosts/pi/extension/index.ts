@@ -7,6 +7,7 @@ import type { ExtensionAPI, ExtensionContext } from "@earendil-works/pi-coding-a
 import { type Carried, Clearing } from "./clearing.ts";
 import { answer } from "./commands.ts";
 import { Policies } from "./policy.ts";
+import type { HistoryView } from "./view.ts";
 import { findRequest, matches, Prefix, Run, type Seen, see, type Selection, weave } from "./run.ts";
 import { type Launch, Service, ServiceError } from "./service.ts";
 import { HistoryTools } from "./tools.ts";
@@ -55,6 +56,7 @@ export class Bridge {
   /** What was added to the call that is being made. */
   private carried: Carried = { provider: undefined, policy: undefined, unheard: false, contents: new Map() };
   private readonly policies: Policies;
+  private view: HistoryView | undefined;
 
   constructor(
     readonly service: Service,
@@ -75,6 +77,8 @@ export class Bridge {
       cwd,
       trusted: this.ctx.isProjectTrusted(),
     };
+    this.service.onAsked = (method, params) =>
+      this.view && method === "classify" ? this.view.classify(params) : Promise.resolve({ outcome: "classifier-missing-api" });
     this.service.open(params, () => {
       this.known = [];
       this.lines = 0;
@@ -98,8 +102,53 @@ export class Bridge {
     this.service.notify("session/rehearse", { session: this.handle, leaf, request, model: modelOf(ctx) });
   }
 
+  /** Begins to prepare the history view of a run; loads nothing while none is wanted. */
+  async beginView(prompt: unknown, ctx: ExtensionContext): Promise<void> {
+    const { view: settings } = this.service.settings;
+    if (!settings) return this.view?.invalidate("config-changed");
+    if (typeof prompt !== "string") return;
+    if (!this.view) {
+      const { HistoryView } = await import("./view.ts");
+      this.view = new HistoryView(this);
+    }
+    this.view.begin(prompt, ctx, settings);
+  }
+
+  /** Whatever was begun for a view is stale. */
+  invalidateView(why: string): void {
+    this.view?.invalidate(why);
+  }
+
+  /** The configuration was changed from here: what is frozen of a view does not count any more. */
+  changeConfiguration(): void {
+    this.view?.invalidate("config-changed");
+    this.run.dropView();
+  }
+
+  /** Tells the service what a run is about to be asked. */
+  prepareView(prompt: string, ctx: ExtensionContext, api: string | null, timeMs: number): Promise<any> {
+    const { entries } = see(ctx.sessionManager.buildSessionProjection());
+    this.append(ctx);
+    const leaf = ctx.sessionManager.getLeafId();
+    const params = { session: this.handle, leaf, prompt, entries: this.delta(entries), api, timeMs };
+    return this.service.call("session/prepare", params, timeMs).catch((error) => {
+      this.known = [];
+      throw error;
+    });
+  }
+
+  /** How the entries of the context differ from those that the service knows. */
+  private delta(ids: string[]): { keep: number; add: string[] } {
+    const differs = this.known.findIndex((id, at) => ids[at] !== id);
+    const keep = Math.min(differs < 0 ? this.known.length : differs, ids.length);
+    this.known = ids;
+    return { keep, add: ids.slice(keep) };
+  }
+
   async carry(messages: any[], ctx: ExtensionContext): Promise<any[] | undefined> {
     this.deferred = undefined;
+    await this.view?.ready(ctx.signal);
+    if (this.view?.stale && this.run.hasView) this.run.dropView();
     const { model } = ctx; // it may be another one at any time
     const provider = model?.provider;
     this.carried = { provider, policy: this.policies.of(provider), unheard: false, contents: new Map() };
@@ -217,6 +266,10 @@ export class Bridge {
       const told = await within(this.service, patient ? this.since : undefined, (timeoutMs) => this.context(ids, request, ctx, model, timeoutMs));
       this.policies.adopt(model?.provider, told?.policy);
       const selection = checked(told);
+      this.adoptView(told.view ?? null);
+      if (told.view?.usage) {
+        for (const added of selection.messages) if (added.source === "view") added.usage = told.view.usage;
+      }
       this.facts.outcome = `${told.status}: ${told.reason}`;
       if (told.failed) throw new ServiceError(told.reason, `aforesaid failed: ${told.reason}`, "see `/context health`");
       this.inTrouble = false;
@@ -234,18 +287,22 @@ export class Bridge {
   }
 
   private context(ids: string[], request: string, ctx: ExtensionContext, model: ExtensionContext["model"], timeoutMs: number): Promise<any> {
-    const differs = this.known.findIndex((id, at) => ids[at] !== id);
-    const keep = Math.min(differs < 0 ? this.known.length : differs, ids.length);
     this.append(ctx);
     const params = {
       session: this.handle,
       leaf: ctx.sessionManager.getLeafId(),
       request,
-      entries: { keep, add: ids.slice(keep) },
+      entries: this.delta(ids),
       model: modelOf(ctx),
     };
-    this.known = ids;
     return this.service.call("session/context", params, timeoutMs);
+  }
+
+  /** What an answer says of views; a configuration that was changed in its file counts from here on. */
+  private adoptView(told: any): void {
+    const settings = told?.settings ?? null;
+    this.service.settings.view = settings;
+    this.view?.adopt();
   }
 
   settle(): void {
@@ -375,8 +432,15 @@ export default function aforesaid(pi: ExtensionAPI, launch: Launch, loadedMs = 0
   pi.on("before_agent_start", async (event, ctx) => {
     bridge?.beginRun();
     bridge?.rehearse(event.prompt, ctx);
+    try {
+      await bridge?.beginView((event as any).prompt, ctx);
+    } catch (error) {
+      bridge?.tell("view", `aforesaid: no history view is made: ${error}`);
+    }
     await tools?.settle(); // part of the time that the first call may take
   });
+
+  pi.on("session_tree", () => bridge?.invalidateView("branch-changed"));
 
   pi.on("context", async (event, ctx) => {
     if (!bridge) return;
@@ -435,6 +499,7 @@ export default function aforesaid(pi: ExtensionAPI, launch: Launch, loadedMs = 0
   pi.on("session_shutdown", (event) => {
     if (!bridge) return;
     const { service, handle } = bridge;
+    bridge.invalidateView("branch-changed");
     const keep = event.reason !== "quit" && event.reason !== "reload";
     if (keep) service.notify("session/close", { session: handle });
     if (!keep) service.stop();
@@ -448,7 +513,7 @@ export default function aforesaid(pi: ExtensionAPI, launch: Launch, loadedMs = 0
 
 const TOPICS = [
   ...["status", "retrieved", "manifest", "included", "excluded", "excluded all", "explain", "tokens", "health"],
-  ...["rebuild-index", "config", "privacy", "settings"],
+  ...["rebuild-index", "config", "privacy", "view", "settings"],
 ];
 
 function completions(typed: string): { value: string; label: string }[] | null {

@@ -26,6 +26,10 @@ export interface Added {
   content: string;
   entryId?: string;
   before: string;
+  /** `evidence` or `view`. */
+  source?: string;
+  /** What a classifier cost that helped to make it. */
+  usage?: unknown;
 }
 
 export interface Selection {
@@ -92,6 +96,16 @@ export class Run {
     return { kind: "leave", reason: "history-rewritten" };
   }
 
+  /** Whether a view is among what is frozen. */
+  get hasView(): boolean {
+    return this.selection.messages.some((added) => added.source === "view");
+  }
+
+  /** Takes the view out of what is frozen; the rest stays. */
+  dropView(): void {
+    this.selection = { ...this.selection, messages: this.selection.messages.filter((added) => added.source !== "view") };
+  }
+
   /** Freezes the additions to the list up to and including its request. */
   freeze(seen: Seen, request: number, selection: Selection, provider: string | undefined, stamp: string | undefined): void {
     this.provider = provider;
@@ -116,8 +130,10 @@ export function weave(seen: Seen, messages: any[], selection: Selection): any[] 
       continue;
     }
     const { id } = seen.items[at++];
-    for (const { content } of before.get(id) ?? []) {
-      woven.push({ role: "user", content: [{ type: "text", text: content }], timestamp: message.timestamp ?? 0 });
+    for (const { content, usage } of before.get(id) ?? []) {
+      const made: any = { role: "user", content: [{ type: "text", text: content }], timestamp: message.timestamp ?? 0 };
+      if (usage) made.classifierUsage = usage;
+      woven.push(made);
     }
     before.delete(id);
     if (!omitted.has(id)) woven.push(message);

@@ -16,6 +16,8 @@ export interface Settings {
   firstCallTimeoutMs: number;
   /** Whether the model is offered the history tools. */
   historyTools: boolean;
+  /** What there is to know of history views; null while none are wanted. */
+  view: any;
 }
 
 export class ServiceError extends Error {
@@ -46,7 +48,7 @@ const LONGEST_PAUSE_MS = 60_000;
 const ADVICE = "if it stays so, run `aforesaid install pi` again";
 
 export class Service {
-  settings: Settings = { timeoutMs: 250, firstCallTimeoutMs: 1_500, historyTools: true };
+  settings: Settings = { timeoutMs: 250, firstCallTimeoutMs: 1_500, historyTools: true, view: null };
   /** Ends with the handshake, also if that fails. */
   greeting: Promise<void> = Promise.resolve();
   /** Where the configuration stands: a change of one of these files may be a change of what may be shown. */
@@ -88,6 +90,9 @@ export class Service {
   }
 
   private onOpened: (opened: any) => void = () => {};
+
+  /** Answers what the service asks of Pi; never rejects. */
+  onAsked: (method: string, params: any) => Promise<unknown> = () => Promise.resolve(null);
 
   /** Tells when `settings` have come from the service. Returns what ends the telling. */
   onSettings(listener: () => void): () => void {
@@ -186,7 +191,7 @@ export class Service {
   adopt(told: any): void {
     const { timeoutMs, firstCallTimeoutMs } = told?.host ?? {};
     if (!Number.isFinite(timeoutMs) || !Number.isFinite(firstCallTimeoutMs)) return;
-    this.settings = { timeoutMs, firstCallTimeoutMs, historyTools: told.historyTools?.enabled !== false };
+    this.settings = { timeoutMs, firstCallTimeoutMs, historyTools: told.historyTools?.enabled !== false, view: told.view ?? null };
     this.files = Array.isArray(told.files) ? told.files.map(String) : [];
     for (const listener of this.listeners) listener();
   }
@@ -225,6 +230,13 @@ export class Service {
       return false;
     }
     if (answer?.jsonrpc !== "2.0") return false;
+    if (typeof answer.method === "string") {
+      const child = this.child;
+      this.onAsked(answer.method, answer.params).then((result) => {
+        if (child === this.child) this.write({ jsonrpc: "2.0", id: answer.id, result });
+      });
+      return true;
+    }
     const pending = this.pending.get(answer.id);
     if (!pending) return true; // it came too late
     this.pending.delete(answer.id);
