@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
 import sys
 import time
 from typing import TYPE_CHECKING
@@ -34,6 +35,27 @@ REFUSING = (
     "    asked = json.loads(line)\n"
     "    error = {'code': -32000, 'message': 'no', 'data': {'code': 'store-full', 'message': 'the disk is full'}}\n"
     "    print(json.dumps({'jsonrpc': '2.0', 'id': asked.get('id'), 'error': error}), flush=True)\n"
+)
+
+
+SLOW_ONCE = (
+    "import os, subprocess, sys, time\n"
+    "serve = [sys.executable, '-P', '-m', 'aforesaid', 'serve']\n"
+    "child = subprocess.Popen(serve, stdin=subprocess.PIPE)\n"
+    "for line in sys.stdin.buffer:\n"
+    "    if b'session/context' in line and os.path.exists(sys.argv[1]):\n"
+    "        os.unlink(sys.argv[1])\n"
+    "        time.sleep(10)\n"
+    "    child.stdin.write(line)\n"
+    "    child.stdin.flush()\n"
+    "child.stdin.close()\n"
+    "child.wait()\n"
+)
+# PR_CAPBSET_DROP, CAP_DAC_OVERRIDE: a superuser may then write no more than others.
+POWERLESS = (
+    "import ctypes, os, sys\n"
+    "ctypes.CDLL(None).prctl(24, 1)\n"
+    "os.execv(sys.executable, [sys.executable, *sys.argv[1:]])\n"
 )
 
 
@@ -181,16 +203,39 @@ def test_a_full_store_is_told_once_and_an_emptied_one_works(home: Home, model: M
         works_again(pi, model)
 
 
-@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="a superuser may write everywhere")
-def test_an_unwritable_store_is_told_once(home: Home, model: Model) -> None:
+def test_an_unwritable_store_is_told_once_and_used_when_it_can_be_written(home: Home, model: Model) -> None:
+    program = home.folder / "program.py"
+    program.write_text(POWERLESS)
+    home.launch(sys.executable, str(program), "-P", "-m", "aforesaid", "serve")
     home.store.mkdir(mode=0o500)
+    attempt = [sys.executable, str(program), "-c", "import sys; open(sys.argv[1], 'w')", str(home.store / "new")]
+    if subprocess.run(attempt, capture_output=True, check=False).returncode == 0:
+        pytest.skip("this user may write everywhere, and cannot give that up")
     with Pi(home) as pi:
         lose_the_fact(pi)
         for _ in range(2):
             goes_out_unchanged(pi, model)
-        assert len(told(pi)) == 1
+        assert "(read-only)" in pi.say("/context health")
+        home.store.chmod(0o700)
+        works_again(pi, model)
+        assert len([notice for notice in told(pi) if "store-read-only" in notice]) == 1
         assert pi.faults == []
-    home.store.chmod(0o700)
+
+
+def test_a_service_that_is_slow_once_costs_one_call(home: Home, model: Model) -> None:
+    """Ten seconds for one answer: the call does not wait for it, and the service is replaced."""
+    program, mark = home.folder / "program.py", home.folder / "mark"
+    program.write_text(SLOW_ONCE)
+    home.launch(sys.executable, str(program), str(mark))
+    with Pi(home) as pi:
+        lose_the_fact(pi)
+        works_again(pi, model)
+        mark.touch()
+        goes_out_unchanged(pi, model)
+        assert not mark.exists()
+        works_again(pi, model)
+        assert len([notice for notice in told(pi) if "no answer within" in notice]) == 1
+        assert pi.faults == []
 
 
 def test_the_service_ends_with_pi(home: Home, model: Model) -> None:

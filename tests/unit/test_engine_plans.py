@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from typing import TYPE_CHECKING, Any
 
@@ -210,12 +211,53 @@ def test_a_read_only_store_with_another_file_is_planned_from_the_stored_texts(
     with Engine.open(tmp_path / "store") as engine:
         engine.index(file)
     file.write_bytes(file.read_bytes().replace(b"summary", b"SUMMARY"))
+    monkeypatch.setattr("aforesaid.storage.sqlite.store._may_write", lambda _: False)
     with Engine.open(tmp_path / "store") as engine:
-        monkeypatch.setattr(engine._store, "writable", False)
         plan = engine.plan(session=file, context_window=10_000)
     assert plan.messages[0].content == "a summary"
     assert plan.retrieval is not None
     assert plan.retrieval.diagnostics.coverage.reasons == plan.warnings == ("stale",)
+
+
+def test_a_store_that_can_be_written_again_is_used_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A service outlives the trouble: what it opened while nothing could be written is opened anew."""
+    file = compacted(tmp_path)
+    with Engine.open(tmp_path / "store") as engine:
+        engine.index(file)
+    ask = pi.message("q0000001", "f0000000", "and what does the walnut table cost?", minute=11)
+    with Engine.open(tmp_path / "store") as engine:
+
+        def plan(*more: str) -> Plan:
+            seen = ("cccccccc", "f0000000", *more)
+            return engine.plan(session=file, context_window=10_000, context_entries=seen)
+
+        with monkeypatch.context() as patched:
+            patched.setattr("aforesaid.storage.sqlite.store._may_write", lambda _: False)
+            assert plan().warnings == ()
+            with file.open("a") as lines:
+                lines.write(json.dumps(ask) + "\n")
+            assert plan().warnings == ("stale",)
+            assert engine.status().writable is False
+        made = plan("q0000001")
+        assert (made.status, made.warnings) == ("planned", ())
+        assert said(made)[-1] == "q0000001"
+        assert engine.status().writable is True
+
+
+def test_a_store_that_is_gone_stays_what_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = compacted(tmp_path)
+    (tmp_path / "file").write_text("no folder")
+    with Engine.open(tmp_path / "store") as engine, monkeypatch.context() as patched:
+        patched.setattr("aforesaid.storage.sqlite.store._may_write", lambda _: False)
+        assert engine.plan(session=file, context_window=10_000).reason == "store-read-only"
+        patched.setattr("aforesaid.storage.sqlite.store.make_private", _refuse)
+        (tmp_path / "store" / "sessions").rmdir()
+        (tmp_path / "store").rename(tmp_path / "elsewhere")
+        assert engine.plan(session=file, context_window=10_000).reason == "store-read-only"
+
+
+def _refuse(_: str) -> None:
+    raise PermissionError(13, "Permission denied")
 
 
 def test_what_a_host_adds_is_judged_for_the_provider_of_the_model(tmp_path: Path) -> None:

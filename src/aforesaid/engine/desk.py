@@ -19,6 +19,7 @@ from aforesaid.errors import (
     SessionForgotten,
     SessionNotFound,
     SourceUnreadable,
+    StoreError,
     StoreReadOnly,
 )
 from aforesaid.storage.sqlite import open_store
@@ -262,7 +263,7 @@ class Desk:
                 from aforesaid.indexing.stored import clear_stored  # late: few transcripts are gone
 
                 return clear_stored(self._store, known, redacting=self._redacting), (SOURCE_MISSING,)
-        if not self._store.writable:
+        if not self._store.writable and not self._open_again():
             return self._as_stored(file)
         from aforesaid.indexing import sync  # late: nothing before the first SQL needs it
 
@@ -283,6 +284,19 @@ class Desk:
             if known is None:
                 raise
             return reader_of(known.header.host)
+
+    def _open_again(self) -> bool:
+        """Opens a store anew that could not be written; whether it can be by now. A service outlives such troubles."""
+        try:
+            opened = self._open_store()
+        except StoreError:
+            return False
+        if not opened.writable:
+            opened.close()
+            return False
+        self.close()
+        self._opened, self._known_contexts = opened, None
+        return True
 
     def _as_stored(self, file: str) -> tuple[Session, tuple[str, ...]]:
         """What a read-only store holds of a transcript."""

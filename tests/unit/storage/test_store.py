@@ -425,6 +425,16 @@ def test_a_read_only_store_without_a_catalogue_lists_the_sessions(
     reader.close()
 
 
+def test_a_read_only_store_that_nobody_ever_wrote_has_a_status(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder.mkdir()
+    monkeypatch.setattr("aforesaid.storage.sqlite.store.make_private", lambda _: None)
+    monkeypatch.setattr("aforesaid.storage.sqlite.store._may_write", lambda _: False)
+    store = open_store(str(folder))
+    status = store.status()
+    assert (status.writable, status.sessions, status.bytes) == (False, 0, 0)
+    store.close()
+
+
 def test_a_folder_that_cannot_be_made_is_named(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("no folder")
     with pytest.raises(StoreError):

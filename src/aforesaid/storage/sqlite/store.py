@@ -702,8 +702,8 @@ class SqliteStore:
         """Bytes of all files of the store."""
         total = 0
         for folder in (self._folder, self._sessions, os.path.join(self._folder, VECTORS)):
-            if folder.endswith(VECTORS) and not os.path.isdir(folder):
-                continue
+            if folder != self._folder and not os.path.isdir(folder):
+                continue  # the first cannot be made in a store that cannot be written, the second is made when needed
             with translated(folder), os.scandir(folder) as found:
                 total += sum(_length(entry.path) for entry in found if entry.is_file())
         return total
