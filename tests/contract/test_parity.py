@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
+import anyio
 import pytest
 from tests import pi
 from tests.e2e.test_cli import Desk, make_desk
+from tests.e2e.test_mcp import ask, connected
 from tests.serving import Service
 
 from aforesaid import Engine, __version__
@@ -313,3 +315,48 @@ def test_recall_and_expand(desk: Desk) -> None:
             "expand", "expand", "--session=one", "--range=e0000000..e0000002"
         )
     assert found > 8
+
+
+def test_the_history_tools_answer_the_same_over_mcp_and_from_a_host(desk: Desk) -> None:
+    # Clients of MCP and hosts get the warning in front; refs and cursors are each one's own.
+    def bare(document: Any) -> Any:
+        assert list(document)[:2] == ["schema", "warning"]
+        return unsealed({name: value for name, value in document.items() if name != "warning"})
+
+    # A host says the leaf itself.
+    asked: list[dict[str, Any]] = [given for given in RECALLS if "leaf" not in given]
+    told: list[Any] = []
+    shown: list[Any] = []
+
+    async def over_mcp() -> None:
+        async with connected(desk, "--session", "one.jsonl") as client:
+            for given in asked:
+                page = await ask(client, "history_recall", **given)
+                told.append(bare(page))
+                shown.extend([bare(await ask(client, "history_expand", ref=hit["ref"])) for hit in page["hits"][:1]])
+
+    with Service(desk.environment, desk.folder) as service, Engine.open(desk.store) as engine:
+        engine.index(desk.folder)
+        anyio.run(over_mcp)
+        file = str(desk.folder / "one.jsonl")
+        session = service.call("session/open", host="pi", sessionId="one", file=file)["session"]
+
+        def from_host(name: str, arguments: Any) -> Any:
+            answer = service.call("session/tool", session=session, name=name, arguments=arguments)
+            assert not answer["failed"]
+            return json.loads(answer["text"])
+
+        expanded = iter(shown)
+        for given, by_mcp in zip(asked, told, strict=True):
+            named = {"role": "roles", "type": "types"}
+            more: dict[str, Any] = {
+                named.get(name, name): [value] if name == "type" else value for name, value in given.items()
+            }
+            page = engine.recall(session=file, **more)
+            assert by_mcp == unsealed(json.loads(wire.encode(wire.recall(page))))
+            by_host = from_host("history_recall", given)
+            assert bare(by_host) == by_mcp
+            for mine, its in zip(page.hits[:1], by_host["hits"], strict=False):
+                by_engine = unsealed(json.loads(wire.encode(wire.expand(engine.expand(mine.ref)))))
+                assert by_engine == bare(from_host("history_expand", {"ref": its["ref"]})) == next(expanded)
+    assert len(shown) > 4

@@ -295,6 +295,44 @@ def test_claude_codes_call_tells_session_and_branch(desk: Desk) -> None:
     talk(desk, check, CLAUDE_CODE_SESSION_ID="c-1", CLAUDE_CONFIG_DIR=str(desk.folder / ".claude"))
 
 
+def test_claude_codes_own_calls_make_the_branch_grow_and_the_pages_go_on(desk: Desk) -> None:
+    folder = desk.folder / ".claude" / "projects" / "-home-dev"
+    folder.mkdir(parents=True)
+    rows = [claude_row(f"u{number}", f"u{number - 1}" if number else None, "user", "walnut") for number in range(5)]
+    file = pi.write(folder / "c-1.jsonl", rows)
+
+    async def check(client: Client) -> None:
+        found: list[str] = []
+        cursor: dict[str, str] = {}
+        for number in range(4):
+            use = {"type": "tool_use", "id": f"toolu_{number}", "name": "mcp__aforesaid__history_recall", "input": {}}
+            rows.append(claude_row(f"a{number}", rows[-1]["uuid"], "assistant", [use]))
+            pi.write(file, rows)
+            meta: Any = {"claudecode/toolUseId": f"toolu_{number}"}
+            answer = await client.call_tool("history_recall", {"query": "walnut", "limit": 2, **cursor}, meta=meta)
+            page = answer.structured_content
+            assert page is not None, answer.content
+            found += [hit["entryId"] for hit in page["hits"]]
+            if page["next"] is None:
+                break
+            cursor = {"cursor": page["next"]}
+            back = [{"type": "tool_result", "tool_use_id": f"toolu_{number}", "content": "walnut again"}]
+            rows.append(claude_row(f"r{number}", f"a{number}", "user", back))
+        assert sorted(found) == [f"u{number}" for number in range(5)]
+
+    talk(desk, check, CLAUDE_CODE_SESSION_ID="c-1", CLAUDE_CONFIG_DIR=str(desk.folder / ".claude"))
+
+
+def test_tools_that_are_switched_off_are_neither_listed_nor_answered(desk: Desk, transcript: Path) -> None:
+    async def check(client: Client) -> None:
+        assert (await client.list_tools()).tools == []
+        assert await refused(client, "history_recall", query="port") == "tools-disabled"
+        (content,) = (await client.read_resource(entry_uri(SESSION, "e0000001"))).contents
+        assert json.loads(content.text)["error"]["code"] == "tools-disabled"  # type: ignore[union-attr]
+
+    talk(desk, check, "--session", str(transcript), "--set", "historyTools.enabled=false")
+
+
 def test_without_the_sdk_it_says_how_to_get_it(
     desk: Desk, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -154,6 +154,82 @@ def test_every_match_of_the_scope_comes_exactly_once_and_no_other(
         )
 
 
+@pytest.mark.parametrize("scope", ["current-branch", "current-session"])
+def test_one_session_of_many_is_searched_alone_and_on_its_branch(host: Host, engine: Engine, scope: Any) -> None:
+    random = Random(17)
+    queries: tuple[tuple[str, Any], ...] = (
+        ("", "all"), ("PG_PORT", "all"), ("walnut proxy", "any"), ("walnut proxy", "all"), ("nowhere", "any"),
+    )  # fmt: skip
+    for file in random.sample(list(host.rows), 25):
+        rows = host.rows[file][1:]
+        leaf = random.choice(rows)["id"]
+        branch = pi.path_of(rows, leaf)
+        query, match = random.choice(queries)
+        role: Any = random.choice([None, "user", "assistant"])
+        agree = any if match == "any" and query else all
+        expected = {
+            row["id"]
+            for row in (branch if scope == "current-branch" else rows)
+            if agree(term in pi.text_of(row) for term in query.split()) and role in {None, row["message"]["role"]}
+        }
+        asked = {"session": file, "leaf": leaf, "scope": scope, "match": match, "roles": [role] if role else []}
+        pages = list(walk(engine, query, 2, **asked))
+        hits = [hit for page in pages for hit in page.hits]
+        assert [hit.entry_id for hit in hits] == list(dict.fromkeys(hit.entry_id for hit in hits))
+        assert {hit.entry_id for hit in hits} == expected
+        on_branch = {row["id"] for row in branch}
+        assert all((hit.branch == "active") == (hit.entry_id in on_branch) for hit in hits)
+        assert {hit.session_id for hit in hits} <= {host.rows[file][0]["id"]}
+        assert all(page.coverage.complete for page in pages)
+
+
+def test_deleted_grown_and_new_transcripts_are_told_apart_and_what_was_known_is_still_found(tmp_path: Path) -> None:
+    folder = tmp_path / "host"
+    folder.mkdir()
+    host = Host(folder, 11)
+    files = list(host.rows)
+    new, rest = files[-20:], files[:-20]
+    with Engine.open(tmp_path / "store", settings=ALLOWED) as engine:
+        engine.index(*rest)
+        stored = {file: host.rows[file] for file in rest}
+        deleted, rewritten = host.random.sample(rest[1:], 30), []
+        for file in deleted:
+            file.unlink()
+        for file in host.random.sample([file for file in rest[1:] if file not in deleted], 30):
+            host.rewrite(file)
+            rewritten.append(file)
+
+        forgotten: set[tuple[str, str]] = set()
+
+        def compare(known: dict[Path, list[Row]], reasons: set[str], eligible: int, stale: int) -> None:
+            for scope, session in (("host-wide", None), ("project", rest[0])):
+                allowed = [
+                    file for file in known
+                    if session is None or known[file][0]["cwd"] == known[session][0]["cwd"]
+                ]  # fmt: skip
+                for word in ("rewritten", "number 9", ""):
+                    pages = list(walk(engine, word, 200, session=session, scope=scope, mode="phrase"))
+                    rows = [row for file in allowed for row in known[file][1:] if word in pi.text_of(row)]
+                    found = told([hit for page in pages for hit in page.hits])
+                    assert sorted(found) == sorted({(row["id"], pi.text_of(row)) for row in rows} - forgotten)
+                    coverage = pages[-1].coverage
+                    assert coverage.complete == (not coverage.reasons)
+                    assert coverage.indexed_sessions == len(allowed)
+                    if session is None:
+                        assert set(coverage.reasons) == reasons
+                        assert (coverage.eligible_sessions, coverage.stale_sessions) == (eligible, stale)
+
+        compare(stored, {"not-indexed", "stale", "source-missing"}, len(files), len(rewritten))
+        engine.index(folder)
+        compare({**host.rows}, {"source-missing"}, len(files), 0)
+        for file in deleted[:5]:
+            engine.forget(session=file)
+            forgotten |= {(row["id"], pi.text_of(row)) for row in host.rows[file][1:]}  # copies elsewhere as well
+        left = [file for file in files if file not in deleted[:5]]
+        compare({file: host.rows[file] for file in left}, {"source-missing"}, len(left), 0)
+    assert set(new) <= set(host.rows)
+
+
 def test_the_own_session_comes_first_and_its_labels_are_its_own(host: Host, engine: Engine) -> None:
     file = next(one for one in host.rows if host.parents[one] and len(host.lineage(one)) > 2)
     pages = list(walk(engine, "", 200, session=file, scope="current-lineage"))

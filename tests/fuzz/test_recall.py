@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import string
 import tempfile
@@ -17,6 +18,8 @@ from tests import pi
 from tests.fuzz.test_branches import NAMES, WORDS, sessions
 
 from aforesaid import Engine, UsageError
+from aforesaid.hosts.tools import Origin, consult
+from aforesaid.tokens import estimate
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -129,6 +132,33 @@ def test_a_thousand_hostile_queries_raise_nothing_and_end_in_time(tmp_path: Path
                 expected = {id_ for id_, text in stored.items() if not query.strip() or test(t in text for t in terms)}
                 expected = {id_ for id_ in expected if stored[id_].strip()}
                 assert {hit.entry_id for hit in page.hits} == expected, query[:80]
+
+
+def test_a_hostile_call_of_a_tool_gets_a_document_that_is_not_too_long(tmp_path: Path) -> None:
+    random = Random(20261201)
+    texts = [hostile(random) for _ in range(40)] + ["a" * 5000 + "!", "数据库 " * 2000]
+    file = pi.write(tmp_path / "session.jsonl", [pi.header("one"), *pi.conversation(texts)])
+    names = ("query", "session", "scope", "role", "type", "tool", "file", "after", "before", "mode", "match", "cursor")
+    odd: list[Any] = ["regex", "any", ["user"], ["nobody"], "message", 7, None, True, [], {}, "\ud800", "2026-11-30"]
+    answered = 0
+    with Engine.open(tmp_path / "store") as engine:
+        engine.index(file)
+        origin = Origin(session=str(file), session_id="one")
+        for number in range(300):
+            arguments: dict[str, Any] = {"query": hostile(random)}
+            for name in random.sample(names, random.choice((0, 0, 0, 1, 2))):
+                arguments[name] = random.choice([*odd, hostile(random)])
+            tool = ("history_recall", "history_recall", "history_expand", "history_status")[number % 4]
+            if tool != "history_recall":
+                arguments = dict.fromkeys(random.sample(("ref", "entry", "range", "x"), 1), arguments["query"])
+            started = perf_counter()
+            told = consult(engine, origin, tool, arguments, leaf=None, provider=None)
+            assert perf_counter() - started < 8, arguments
+            document = json.loads(told["text"])
+            assert ("error" in document) == told["failed"]
+            answered += not told["failed"]
+            assert told["failed"] or estimate(told["text"]) <= 3000
+    assert answered > 50
 
 
 @pytest.mark.parametrize("limit", [0, -1, 201])

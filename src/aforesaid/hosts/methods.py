@@ -171,6 +171,8 @@ def read_params(params: Params, form: type[Form]) -> Form:
         return msgspec.convert(params, form)
     except msgspec.ValidationError as error:
         raise BadArgument(f"the parameters do not fit: {error}", "see docs/serve.md") from error
+    except UnicodeError as error:  # a lone surrogate where the parser wants to say what it found
+        raise BadArgument("the parameters do not fit: a text where none belongs", "see docs/serve.md") from error
 
 
 def check_path(path: str) -> str:
