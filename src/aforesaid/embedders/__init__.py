@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
 
-from aforesaid.embedding import LOCAL_PROVIDER, Profile
+from aforesaid.embedding import LOCAL_PROVIDER, Profile, Scale
 
 if TYPE_CHECKING:
     from aforesaid.ports import EmbeddingPort
@@ -25,10 +25,12 @@ class Local(Struct, frozen=True, kw_only=True):
         dimensions: of its vectors; None where any number will do.
         shorter: whether vectors may be cut to fewer dimensions.
         extra: what to install for it, as in `aforesaid[EXTRA]`; empty for nothing.
+        scale: how its similarities count, measured with requests and passages of different public conversations.
     """
 
     model: str
     dimensions: int | None
+    scale: Scale
     shorter: bool = False
     extra: str = ""
 
@@ -43,9 +45,17 @@ FEATURE_HASH: Final = "feature-hash-v1"
 STATIC: Final = "wordllama-l2-supercat"
 TRANSFORMER: Final = "all-minilm-l6-v2-int8"
 MODELS: Final = (
-    Local(model=FEATURE_HASH, dimensions=None),
-    Local(model=TRANSFORMER, dimensions=384, extra="semantic"),
-    Local(model=STATIC, dimensions=256, shorter=True, extra="semantic-fast"),
+    Local(model=FEATURE_HASH, dimensions=None, scale=Scale(plain=0.20, strict=0.40, weight=0.2)),
+    Local(
+        model=TRANSFORMER, dimensions=384, extra="semantic", scale=Scale(plain=0.29, strict=0.45, weight=0.8)
+    ),
+    Local(
+        model=STATIC,
+        dimensions=256,
+        shorter=True,
+        extra="semantic-fast",
+        scale=Scale(plain=0.24, strict=0.41, weight=0.4),
+    ),
 )
 BY_NAME: Final = {local.model: local for local in MODELS}
 

@@ -73,13 +73,22 @@ class Calls:
         self._trusted = trusted
         self._clock = clock
         self._port: EmbeddingPort | None = None
+        self._lock = threading.Lock()
         self._left: threading.Thread | None = None
         self._paused: tuple[float, str] | None = None
 
     def embed(self, texts: Cleared[str], purpose: Purpose) -> Vectors:
-        """The vectors of some texts, all or none of them."""
+        """The vectors of some texts, all or none of them. Calls of several threads wait for each other."""
         if not texts.values:
             return Vectors()
+        if not self._lock.acquire(timeout=self._seconds):
+            return Vectors(reason=TIMEOUT)
+        try:
+            return self._embed(texts, purpose)
+        finally:
+            self._lock.release()
+
+    def _embed(self, texts: Cleared[str], purpose: Purpose) -> Vectors:
         if self._paused is not None:
             until, reason = self._paused
             if self._clock() < until or (self._left is not None and self._left.is_alive()):

@@ -28,6 +28,8 @@ DIGITS: Final = 6
 _MOST_SLICES: Final = 64
 """Of more stretches the whole product is taken and the rows are picked from it."""
 _SPARE: Final = 16
+_SAMPLED: Final = 48
+"""Passages of each half of a session that are compared with each other."""
 
 
 class Matrix(Protocol):
@@ -41,6 +43,10 @@ class Matrix(Protocol):
     @property
     def size(self) -> int:
         """Bytes in memory, about."""
+        ...
+
+    def sample(self) -> list[float]:
+        """Similarities of passages that stand far apart, always the same ones; empty for few vectors."""
         ...
 
     def nearest(
@@ -87,6 +93,10 @@ class NumpyMatrix:
     def size(self) -> int:
         """Bytes in memory."""
         return len(self._held.vectors) + 64 * self.count
+
+    def sample(self) -> list[float]:
+        """See `Matrix`."""
+        return _sample(self.count, lambda one, other: float(self._vectors[one] @ self._vectors[other]))
 
     def nearest(
         self, query: bytes, spans: Sequence[Span], limit: int, floor: float, admits: Callable[[int], bool] | None = None
@@ -154,6 +164,16 @@ class ArrayMatrix:
         """Bytes in memory."""
         return len(self._held.vectors) * 2
 
+    def sample(self) -> list[float]:
+        """See `Matrix`."""
+        size, values = self._dimensions, self._values
+        return _sample(
+            self.count,
+            lambda one, other: sum(
+                map(mul, values[one * size : (one + 1) * size], values[other * size : (other + 1) * size])
+            ),
+        )
+
     def nearest(
         self, query: bytes, spans: Sequence[Span], limit: int, floor: float, admits: Callable[[int], bool] | None = None
     ) -> tuple[Similar, ...]:
@@ -188,6 +208,15 @@ class ArrayMatrix:
         for place in used:
             scores = list(map(add, scores, map(mul, values[place :: self._dimensions], repeat(vector[place]))))
         return scores
+
+
+def _sample(count: int, product: Callable[[int, int], float]) -> list[float]:
+    """Products of passages half a session and more apart, spread over it."""
+    half = count // 2
+    if half < _SAMPLED:
+        return []
+    places = [number * half // _SAMPLED for number in range(_SAMPLED)]
+    return [product(one, half + other) for one in places for other in places]
 
 
 def _choose(
