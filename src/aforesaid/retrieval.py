@@ -112,7 +112,7 @@ def retrieve(
             status=status,
             query=query,
             hits=(),
-            diagnostics=_blank(snapshot, options, started),
+            diagnostics=_blank(snapshot, options, started, similar),
         )
     near = None if similar is None else _Near(port=similar, admits=_gate(snapshot, judge))
     looks = [
@@ -120,7 +120,7 @@ def retrieve(
         for words, one in (*asked, *work)
     ]
     if any(look.found.exact_failed for look in looks):
-        blank = _blank(snapshot, options, started)
+        blank = _blank(snapshot, options, started, similar)
         failure = (ExactSearchFailed.code,)
         diagnostics = replace(blank, warnings=failure, coverage=_uncovered(blank.coverage, failure))
         return Retrieval(session=snapshot.session, status="failed", query=query, hits=(), diagnostics=diagnostics)
@@ -458,8 +458,11 @@ def _uncovered(coverage: Coverage, failures: tuple[str, ...]) -> Coverage:
     return Coverage(complete=False, reasons=(*coverage.reasons, *failures)) if failures else coverage
 
 
-def _blank(snapshot: Snapshot, options: RetrievalOptions, started: float) -> Diagnostics:
+def _blank(
+    snapshot: Snapshot, options: RetrievalOptions, started: float, similar: SimilarityPort | None
+) -> Diagnostics:
     return Diagnostics(
+        semantic=None if similar is None else similar.report(admitted=0, stale=0),
         max_tokens=options.max_tokens,
         max_results=options.max_results,
         duration_ms=(perf_counter() - started) * 1000,

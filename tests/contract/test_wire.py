@@ -7,6 +7,7 @@ from types import MappingProxyType
 import jsonschema  # type: ignore[import-untyped]
 import pytest
 from hypothesis import given
+from msgspec.structs import replace
 from tests.plans import call, found, message, native, turn, view
 from tests.schemas import check
 from tests.values import (
@@ -32,7 +33,7 @@ from aforesaid.extractive.sheet import Range, Sheet
 from aforesaid.extractive.values import Candidate, HistoryView, ViewDiagnostics
 from aforesaid.hosts import wire
 from aforesaid.inquiry import Expansion, Reach
-from aforesaid.model import Coverage, Header, Matched, Query, RetrievalStatus, Window
+from aforesaid.model import Coverage, Header, Matched, Query, RetrievalStatus, Semantic, VectorCount, Window
 from aforesaid.planning import plan_context
 from aforesaid.planning.messages import make_message
 from aforesaid.planning.values import NativeContext
@@ -111,9 +112,22 @@ def test_an_answer_without_hits_and_without_a_session_is_a_whole_document(status
     assert document["diagnostics"]["coverage"] == {"complete": False, "reasons": ["stale"]}
 
 
-def test_vectors_are_said_to_be_absent() -> None:
+def test_what_vectors_did_is_told_in_counts_and_codes() -> None:
     document = check("retrieval", wire.encode(wire.retrieval(make_retrieval())))
-    assert document["diagnostics"]["semantic"] == {"enabled": False, "reason": "not-in-this-version"}
+    assert document["diagnostics"]["semantic"] == {"enabled": False, "reason": "off"}
+    done = Semantic(
+        provider="p", model="m", dimensions=64, destination="remote", used=True, candidates=3, admitted=1, stale=2,
+        sources=40, coverage="partial", excluded=5, cache="miss", embedding_ms=1.23456, loading_ms=2.0, search_ms=0.5,
+    )  # fmt: skip
+    document = check("retrieval", wire.encode(wire.retrieval(make_retrieval(semantic=done))))
+    assert document["diagnostics"]["semantic"] == {
+        "enabled": True, "used": True, "reason": None, "provider": "p", "model": "m", "dimensions": 64,
+        "destination": "remote", "candidates": 3, "admitted": 1, "stale": 2, "sources": 40, "coverage": "partial",
+        "excluded": 5, "cache": "miss", "durationMs": {"embedding": 1.235, "loading": 2.0, "search": 0.5},
+    }  # fmt: skip
+    failed = replace(done, used=False, reason="embedding-timeout")
+    document = check("retrieval", wire.encode(wire.retrieval(make_retrieval(semantic=failed))))
+    assert document["diagnostics"]["semantic"]["reason"] == "embedding-timeout"
 
 
 def test_equal_values_give_equal_bytes() -> None:
@@ -197,10 +211,16 @@ def test_sessions_stand_in_the_given_order_with_what_is_known_of_them() -> None:
 
 
 def test_the_status_names_damage_and_every_setting_without_effect() -> None:
-    config = Config.load(settings=["retrieval.semantic=true"])
+    config = Config.load(settings=["project.enabled=false"])
     document = check("status", wire.encode(wire.status(STATUS, config, "0.1.0")))
     assert document["store"]["location"] == "/home/dev/store"
-    assert "not-in-this-version retrieval.semantic" in document["config"]["warnings"]
+    assert document["store"]["vectors"] == []
+    count = VectorCount(provider="p", model="m", dimensions=64, destination="local", sessions=2, vectors=9)
+    vectors = check("status", wire.encode(wire.status(replace(STATUS, vectors=(count,)), config, "0.1.0")))
+    assert vectors["store"]["vectors"] == [
+        {"provider": "p", "model": "m", "dimensions": 64, "destination": "local", "sessions": 2, "vectors": 9}
+    ]
+    assert "not-in-this-version project.enabled" in document["config"]["warnings"]
     assert "project.enabled" in document["config"]["notInThisVersion"]
 
 
@@ -215,7 +235,7 @@ def test_a_configuration_shows_values_with_their_sources() -> None:
         "source": "--set",
         "inThisVersion": True,
     }
-    assert values["retrieval.semantic"]["inThisVersion"] is False
+    assert values["project.enabled"]["inThisVersion"] is False
 
 
 def test_a_plan_has_the_members_of_the_contract_in_its_order() -> None:

@@ -41,13 +41,13 @@ def opened(service: Service, file: Path) -> str:
 
 
 def test_the_handshake_names_version_methods_and_limits(desk: Desk) -> None:
-    with Service(desk.environment, desk.folder, "--set", "retrieval.semantic=true") as service:
+    with Service(desk.environment, desk.folder, "--set", "project.enabled=false") as service:
         told = service.call("initialize", protocol=1, client={"name": "a host", "version": "9"})
         assert (told["schema"], told["protocol"]) == ("aforesaid.serve/1", 1)
         assert told["server"] == {"name": "aforesaid", "version": __version__}
         assert {"retrieve", "index", "status", "session/open", "session/context", "shutdown"} <= set(told["methods"])
         assert told["host"] == {"timeoutMs": 250, "firstCallTimeoutMs": 1500}
-        assert told["warnings"] == ["not-in-this-version retrieval.semantic"]
+        assert told["warnings"] == ["not-in-this-version project.enabled"]
         assert told["maxLineBytes"] == 32 * 1024 * 1024
         for method in set(told["methods"]) - {"initialize"}:
             assert service.ask(method, nonsense=1)["error"]["data"]["code"] == "bad-argument", method

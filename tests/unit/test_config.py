@@ -311,19 +311,18 @@ def test_ratios_of_set_are_checked_when_all_are_known() -> None:
 
 
 def test_a_setting_without_effect_is_never_silent(own: Path) -> None:
-    write(own, {"retrieval": {"semantic": True, "embedding": {"dimensions": 256}}})
-    config = Config.load(settings=["retrieval.embedding.mode=remote", "project.enabled=false"])
+    write(own, {"project": {"enabled": False, "maxFiles": 10_000}})
+    config = Config.load(settings=["project.maxResults=9"])
     assert config.warnings == (
-        "not-in-this-version retrieval.semantic",
-        "not-in-this-version retrieval.embedding.mode",
         "not-in-this-version project.enabled",
+        "not-in-this-version project.maxResults",
     )
-    assert "retrieval.embedding.mode" in config.not_in_this_version
+    assert "project.maxFiles" in config.not_in_this_version
     assert "retrieval.query" not in config.not_in_this_version
 
 
 def test_a_setting_without_effect_at_its_default_is_no_warning() -> None:
-    assert Config.load(settings=["retrieval.semantic=false", "retrieval.ranking=documented"]).warnings == ()
+    assert Config.load(settings=["project.enabled=true", "retrieval.ranking=documented"]).warnings == ()
 
 
 def test_local_only_in_a_list_of_remote_providers_is_a_warning() -> None:

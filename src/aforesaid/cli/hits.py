@@ -32,6 +32,7 @@ _WORDS = {
     "same-file": ("file that the request names", "files that the request names"),
     "same-symbol": ("symbol that the request names", "symbols that the request names"),
     "same-error": ("error that the request names", "errors that the request names"),
+    "semantic": ("of like meaning", ""),
     "user": ("said by the user", ""),
     "assistant": ("said by the assistant", ""),
 }
@@ -155,6 +156,10 @@ def _remarks(counts: Diagnostics) -> Iterator[Text]:
     if not counts.coverage.complete:
         reasons = ", ".join(counts.coverage.reasons)
         yield Text(f"Not everything could be searched: {one_line(reasons)}.", style="yellow")
+    if counts.semantic is not None and counts.semantic.reason is not None:
+        yield Text(f"Vectors were not used: {one_line(counts.semantic.reason)}.", style="yellow")
+    elif counts.semantic is not None and counts.semantic.coverage == "partial":
+        yield Text("Not all entries have vectors yet.", style="yellow")
     for code in counts.warnings:
         if code == "fts-failed":
             yield Text("The full-text search failed; only literal hits are shown.", style="yellow")

@@ -29,12 +29,14 @@ def run(arguments: Namespace, options: Options) -> int:
     need_sdk()
     if arguments.codex_home is not None:
         os.environ["CODEX_HOME"] = arguments.codex_home
-    from aforesaid.hosts.mcp.callers import look_around  # late: after the arguments are known to be right
+    from aforesaid.engine import VECTOR_SECONDS  # late, all: after the arguments are known to be right
+    from aforesaid.hosts.mcp.callers import look_around
     from aforesaid.hosts.mcp.server import run as serve
     from aforesaid.hosts.tools import HistoryTools, tool_caller
     from aforesaid.hosts.watching import Watch
 
     with options.open_engine() as engine:
+        engine.vector_seconds = VECTOR_SECONDS
         caller = tool_caller(trusted=arguments.trust_project)
         allowed = arguments.trust_project and engine.config.boolean("historyTools.allowProjectScope")
         around = look_around(arguments.session, project=allowed)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from aforesaid.engine import VECTOR_SECONDS
 from aforesaid.hosts.jsonrpc import Connection, serve
 from aforesaid.hosts.methods import Commands
 from aforesaid.hosts.sessions import Sessions
@@ -24,6 +25,7 @@ def run(arguments: Namespace, options: Options) -> int:
     """Serves until the input ends or `shutdown` is called."""
     del arguments
     with options.open_engine() as engine:
+        engine.vector_seconds = VECTOR_SECONDS
         methods: dict[str, Method] = {}
 
         def prepare(connection: Connection) -> None:

@@ -40,6 +40,11 @@ def _lines(store: StoreStatus, config: Config, *, verbose: bool) -> Iterator[str
     yield f"size        {bytes_in_words(store.bytes)}"
     yield f"content     {count(store.sessions, 'session')}, {count(store.entries, 'entry', 'entries')}"
     yield f"schema      {store.schema}, projection {store.projection}"
+    for one in store.vectors:
+        yield (
+            f"vectors     {one.vectors:,} of {one_line(one.provider)}/{one_line(one.model)} ({one.dimensions} numbers, "
+            f"{one.destination}) in {count(one.sessions, 'session')}"
+        )
     if store.damaged:
         yield f"damaged     {count(len(store.damaged), 'session')}; `aforesaid rebuild` derives them again:"
         for key in store.damaged:

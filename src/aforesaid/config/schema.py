@@ -45,7 +45,9 @@ def _section() -> dict[str, Any]:
 
 def _describe(option: Option) -> dict[str, Any]:
     spellings = [*option.choices, *(alias for alias, _ in option.aliases if option.choices)]
-    text = {"type": "string", "enum": spellings} if spellings else {"type": "string"}
+    text: dict[str, Any] = {"type": "string", "enum": spellings} if spellings else {"type": "string"}
+    if option.shape:
+        text["pattern"] = f"^{option.shape}$"
     texts = {"type": "array", "items": text}
     shapes: dict[str, dict[str, Any]] = {
         "boolean": {"type": "boolean"},

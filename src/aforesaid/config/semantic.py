@@ -85,7 +85,7 @@ def read_setup(config: Config, port: EmbeddingPort | None) -> Setup:
         scale=None if local is None or port is not None else local.scale,
         pool=config.integer(_SECTION + "candidatePool"),
         most=config.integer(_SECTION + "maxSources"),
-        batch=config.integer(_SECTION + "batchSize"),
+        batch=min(config.integer(_SECTION + "batchSize"), 512 if local is None or port is not None else local.batch),
         queries=config.integer(_SECTION + "queryCacheSize"),
         seconds=config.integer(_SECTION + "timeoutMs") / 1000,
     )

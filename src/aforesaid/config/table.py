@@ -24,6 +24,9 @@ Value = object
 CLASSIFICATIONS = LEVELS
 SCOPES = ("current-branch", "current-session", "current-lineage", "project", "host-wide")
 
+EXACT_NAME = r"[^\s/*?\[\]]+/[^\s*?\[\]]+"
+"""An exact `provider/model`."""
+
 
 class Option(Struct, frozen=True, kw_only=True):
     """One option.
@@ -38,6 +41,7 @@ class Option(Struct, frozen=True, kw_only=True):
         above: exclusive lower bound of a number, None for none.
         choices: the allowed texts (of a text, or of the items of lists); empty for any.
         aliases: other spellings of a text and what they stand for.
+        shape: regular expression that each item of a list matches as a whole; empty for any.
         later: whether the option's feature is not in this version.
         later_choices: those of the choices that are not in this version.
     """
@@ -51,6 +55,7 @@ class Option(Struct, frozen=True, kw_only=True):
     above: float | None = None
     choices: tuple[str, ...] = ()
     aliases: tuple[tuple[str, str], ...] = ()
+    shape: str = ""
     later: bool = False
     later_choices: tuple[str, ...] = ()
 
@@ -99,12 +104,18 @@ class Option(Struct, frozen=True, kw_only=True):
         if not isinstance(found, list | tuple):
             return None
         texts = tuple(item for item in found if isinstance(item, str) and (not self.choices or item in self.choices))
+        if self.shape and texts:
+            import re  # late: hardly any configuration names one
+
+            texts = tuple(item for item in texts if re.fullmatch(self.shape, item))
         return texts if len(texts) == len(found) else None
 
     @property
     def allowed(self) -> str:
         """What a value may be, in words."""
         choice = f"one of {', '.join(self.choices)}" if self.choices else "any text"
+        if self.shape:
+            choice = "an exact provider/model without wildcards"
         return {
             "boolean": "true or false",
             "integer": f"a whole number{self._range}",
@@ -164,10 +175,8 @@ def _choice(
     )
 
 
-def _text(
-    key: str, default: str, meaning: str, aliases: tuple[tuple[str, str], ...] = (), *, later: bool = True
-) -> Option:
-    return Option(key=key, kind="text", default=default, meaning=meaning, aliases=aliases, later=later)
+def _text(key: str, default: str, meaning: str, aliases: tuple[tuple[str, str], ...] = ()) -> Option:
+    return Option(key=key, kind="text", default=default, meaning=meaning, aliases=aliases)
 
 
 def _texts(
@@ -179,7 +188,7 @@ def _texts(
 _RETRIEVAL = (
     _switch("retrieval.exact", True, "search identifiers and quoted phrases literally"),
     _switch("retrieval.fts", True, "search topics in the full-text index"),
-    _switch("retrieval.semantic", False, "search by vectors as well", later=True),
+    _switch("retrieval.semantic", False, "search by vectors as well"),
     _choice(
         "retrieval.ranking", "documented", ("documented", "contextual"), "which ranking orders the hits",
     ),
@@ -187,19 +196,22 @@ _RETRIEVAL = (
     _choice(
         "retrieval.query", "latest", ("latest", "working"), "read the latest request only, or the work around it too",
     ),
-    _choice("retrieval.embedding.mode", "local", ("local", "remote"), "where vectors are made", later=True),
+    _choice("retrieval.embedding.mode", "local", ("local", "remote"), "where vectors are made"),
     _text(
         "retrieval.embedding.provider", "aforesaid-local", "who makes the vectors",
         aliases=(("ds4-local", "aforesaid-local"),),
     ),
     _text("retrieval.embedding.model", "feature-hash-v1", "which model makes the vectors"),
-    _count("retrieval.embedding.dimensions", 256, 16, 4096, "numbers of a vector", later=True),
-    _count("retrieval.embedding.maxSources", 50_000, 1, 1_000_000, "most entries that get vectors", later=True),
-    _count("retrieval.embedding.candidatePool", 80, 1, 500, "most entries that the vector search finds", later=True),
-    _count("retrieval.embedding.batchSize", 64, 1, 512, "texts of one embedding call", later=True),
-    _count("retrieval.embedding.queryCacheSize", 64, 1, 1000, "query vectors that stay in memory", later=True),
-    _count("retrieval.embedding.timeoutMs", 2000, 1, 120_000, "milliseconds that a call may take", later=True),
-    _texts("retrieval.embedding.remoteProfiles", (), "remote models with consent, as provider/model, no wildcards"),
+    _count("retrieval.embedding.dimensions", 256, 16, 4096, "numbers of a vector"),
+    _count("retrieval.embedding.maxSources", 50_000, 1, 1_000_000, "most entries that get vectors"),
+    _count("retrieval.embedding.candidatePool", 80, 1, 500, "most entries that the vector search finds"),
+    _count("retrieval.embedding.batchSize", 64, 1, 512, "texts of one embedding call"),
+    _count("retrieval.embedding.queryCacheSize", 64, 1, 1000, "query vectors that stay in memory"),
+    _count("retrieval.embedding.timeoutMs", 2000, 1, 120_000, "milliseconds that a call may take"),
+    Option(
+        key="retrieval.embedding.remoteProfiles", kind="texts", default=(), shape=EXACT_NAME,
+        meaning="remote models with consent, as provider/model, no wildcards",
+    ),
 )  # fmt: skip
 
 _CONTEXT = (
@@ -261,8 +273,8 @@ _PRIVACY = (
 _MEMORY = (
     _switch("memory.enabled", True, "allow the extractive history view"),
     _switch("memory.extractive.enabled", False, "add a view of the lost history to the first call of a run"),
-    _text("memory.extractive.provider", "typesafe", "provider of the classifier", later=False),
-    _text("memory.extractive.model", "jev-latest", "the classifier", later=False),
+    _text("memory.extractive.provider", "typesafe", "provider of the classifier"),
+    _text("memory.extractive.model", "jev-latest", "the classifier"),
     _count("memory.extractive.maxViewBytes", 8192, 1024, 32_768, "longest view, in bytes of UTF-8"),
     _count("memory.extractive.maxCandidates", 128, 1, 256, "most bundles that are considered"),
     _count("memory.extractive.maxSourceChars", 24_000, 256, 100_000, "most text that a classifier is sent"),

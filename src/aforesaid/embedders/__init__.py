@@ -25,6 +25,7 @@ class Local(Struct, frozen=True, kw_only=True):
         dimensions: of its vectors; None where any number will do.
         shorter: whether vectors may be cut to fewer dimensions.
         extra: what to install for it, as in `aforesaid[EXTRA]`; empty for nothing.
+        batch: texts of one call at most, so that a slow one keeps its deadline.
         scale: how its similarities count, measured with requests and passages of different public conversations.
     """
 
@@ -32,6 +33,7 @@ class Local(Struct, frozen=True, kw_only=True):
     dimensions: int | None
     scale: Scale
     shorter: bool = False
+    batch: int = 512
     extra: str = ""
 
     def accepts(self, dimensions: int) -> bool:
@@ -47,7 +49,7 @@ TRANSFORMER: Final = "all-minilm-l6-v2-int8"
 MODELS: Final = (
     Local(model=FEATURE_HASH, dimensions=None, scale=Scale(plain=0.20, strict=0.40, weight=0.2)),
     Local(
-        model=TRANSFORMER, dimensions=384, extra="semantic", scale=Scale(plain=0.29, strict=0.45, weight=0.8)
+        model=TRANSFORMER, dimensions=384, batch=4, extra="semantic", scale=Scale(plain=0.29, strict=0.45, weight=0.8)
     ),
     Local(
         model=STATIC,

@@ -10,12 +10,12 @@ rebuild, forget), `retrieving`, then `planning` and `recalling`. `discovery` fin
 
 from __future__ import annotations
 
-from aforesaid.engine.desk import store_files
+from aforesaid.engine.desk import VECTOR_SECONDS, store_files
 from aforesaid.engine.discovery import discover
 from aforesaid.engine.planning import Planning
 from aforesaid.engine.recalling import Caller, Recalling
 
-__all__ = ["Caller", "Engine", "discover", "store_files"]
+__all__ = ["VECTOR_SECONDS", "Caller", "Engine", "discover", "store_files"]
 
 
 class Engine(Planning, Recalling):

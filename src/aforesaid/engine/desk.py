@@ -31,16 +31,19 @@ if TYPE_CHECKING:
     from aforesaid.config.privacy import Bench
     from aforesaid.contexts import Contexts
     from aforesaid.engine.rehearsal import Rehearsal
+    from aforesaid.engine.similarity import Similarity
     from aforesaid.model import (
         Session,
         StoreStatus,
         SyncReport,
     )
-    from aforesaid.ports import StorePort, TranscriptPort
+    from aforesaid.ports import EmbeddingPort, StorePort, TranscriptPort
 
     Path = str | os.PathLike[str]
     Progress = Callable[[int, int], None]
 
+VECTOR_SECONDS = 0.05
+"""What a host that waits for an answer gives to the vectors of new entries."""
 STALE = "stale"
 """The store could not be brought up to date; what it holds was searched."""
 SOURCE_MISSING = "source-missing"
@@ -48,9 +51,22 @@ SOURCE_MISSING = "source-missing"
 
 
 class Desk:
-    """An open store with its configuration."""
+    """An open store with its configuration.
 
-    def __init__(self, open_store: Callable[[], StorePort], config: Config, *, folder: str | None = None) -> None:
+    Attributes:
+        config: the configuration.
+        vector_seconds: how long a request waits for vectors of new entries; the rest is made beside the next ones. None
+            for as long as it takes.
+    """
+
+    def __init__(
+        self,
+        open_store: Callable[[], StorePort],
+        config: Config,
+        *,
+        folder: str | None = None,
+        embedding: EmbeddingPort | None = None,
+    ) -> None:
         """For callers that bring their own store; everyone else uses `open`."""
         self._folder = folder
         self._open_store = open_store
@@ -60,6 +76,9 @@ class Desk:
         self._held: dict[str, bytearray] = {}
         self._synced: SyncReport | None = None
         self._rehearsed: Rehearsal | None = None
+        self._embedding = embedding
+        self._known_similarity: tuple[Config, Similarity] | None = None
+        self.vector_seconds: float | None = None
         self.config = config
 
     @classmethod
@@ -69,6 +88,7 @@ class Desk:
         config: Config | Path | None = None,
         *,
         settings: Mapping[str, object] | Sequence[str] = (),
+        embedding: EmbeddingPort | None = None,
     ) -> Self:
         """Reads the configuration; the store itself is opened, or made, when it is first used.
 
@@ -76,26 +96,49 @@ class Desk:
             store: its folder; None takes `AFORESAID_STORE`, else the platform's user data folder.
             config: a configuration, or a file that is read on top of the user's own; None reads only that.
             settings: single values above all files, as a mapping or as `key=value` texts.
+            embedding: a model of the host's own for `retrieval.semantic`; it must be what the configuration names.
 
         Raises:
             ConfigUnreadable, ConfigInvalid: the given file or a given setting is unusable.
         """
         if not isinstance(config, Config):
             config = Config.load(config, settings=settings)
-        return cls(partial(_open_store, store, config), config, folder=store_folder(store))
+        return cls(partial(_open_store, store, config), config, folder=store_folder(store), embedding=embedding)
 
     @classmethod
-    def in_memory(cls, config: Config | None = None) -> Self:
+    def in_memory(cls, config: Config | None = None, *, embedding: EmbeddingPort | None = None) -> Self:
         """An engine whose store is gone with it: for sessions that their host keeps no file of; see `hold`."""
         from aforesaid.storage.sqlite.memory import MemoryStore  # late: for such sessions only
 
-        return cls(MemoryStore, config or Config.load())
+        return cls(MemoryStore, config or Config.load(), embedding=embedding)
 
     @property
     def _store(self) -> StorePort:
         if self._opened is None:
             self._opened = self._open_store()
         return self._opened
+
+    def _seat(self) -> Bench:
+        """The bench of the configuration as it is now."""
+        if self._bench is None or self._bench.config is not self.config:
+            from aforesaid.config.privacy import Bench  # late: only a policy needs it
+
+            self._bench = Bench(self.config)
+        return self._bench
+
+    def _vectors(self) -> Similarity | None:
+        """Semantic search with the configuration as it is now; None while it is off."""
+        if self._known_similarity is not None:
+            if self._known_similarity[0] is self.config:
+                return self._known_similarity[1]
+            self._known_similarity[1].close()
+            self._known_similarity = None
+        if not self.config.boolean("retrieval.semantic"):
+            return None
+        from aforesaid.engine.similarity import Similarity  # late: the lexical path needs none of it
+
+        self._known_similarity = (self.config, Similarity(self, self._embedding))
+        return self._known_similarity[1]
 
     @property
     def _redacting(self) -> bool:
@@ -214,6 +257,9 @@ class Desk:
 
     def close(self) -> None:
         """Gives back the store's files."""
+        if self._known_similarity is not None:
+            self._known_similarity[1].close()
+            self._known_similarity = None
         if self._opened is not None:
             self._opened.close()
             self._opened = None

@@ -239,7 +239,7 @@ class Planning(Retrieving):
         from aforesaid.engine.rehearsal import rehearse  # late: for hosts that tell so early
 
         self._rehearsed = None
-        if self.config.privacy_unknown or not self._store.writable:
+        if self.config.privacy_unknown or not self._store.writable or self.config.boolean("retrieval.semantic"):
             return False
         found, reasons = self._refresh(os.fspath(session))
         if reasons or found.file in self._held:

@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from typing import BinaryIO
 
-    from aforesaid.config.privacy import Bench
     from aforesaid.engine.rehearsal import Rehearsal
     from aforesaid.model import (
         RetrievalStatus,
@@ -39,7 +38,7 @@ if TYPE_CHECKING:
         Tally,
         Withheld,
     )
-    from aforesaid.ports import Snapshot
+    from aforesaid.ports import SimilarityPort, Snapshot
     from aforesaid.privacy.judge import Judge
     from aforesaid.privacy.paths import Paths
     from aforesaid.privacy.payload import Outgoing, Payload
@@ -124,6 +123,8 @@ class Retrieving(Upkeep):
             return _nothing("disabled", PRIVACY_UNREADABLE, options)
 
         def ask() -> Retrieval:
+            vectors = self._vectors()
+            similar = None if vectors is None else vectors.channel(session)
             with self._store.read(session.key) as snapshot:
                 if rehearsed is not None and query is None and context is not None:
                     branch = find_branch(snapshot, leaf, context=context)
@@ -138,6 +139,7 @@ class Retrieving(Upkeep):
                     context_entries=context_entries,
                     context=context,
                     dropped=dropped,
+                    similar=similar,
                 )
 
         try:
@@ -169,6 +171,7 @@ class Retrieving(Upkeep):
         context_entries: Sequence[str] | None = None,
         context: Sequence[Span] | None = None,
         dropped: Sequence[str] = (),
+        similar: SimilarityPort | None = None,
     ) -> Retrieval:
         """The one call of the pipeline, for an answer that is wanted now and for one that is rehearsed."""
         return retrieve(
@@ -180,6 +183,7 @@ class Retrieving(Upkeep):
             dropped=dropped,
             options=options,
             judge=judge,
+            similar=similar,
         )
 
     def _ask(self, ask: Callable[[], Retrieval], session: Session) -> tuple[Retrieval, tuple[bytes | None, ...]]:
@@ -217,14 +221,6 @@ class Retrieving(Upkeep):
         if not self.config.boolean(PRIVACY):
             return None
         return self._seat().judge(provider or "", session.header.cwd)
-
-    def _seat(self) -> Bench:
-        """The bench of the configuration as it is now."""
-        if self._bench is None or self._bench.config is not self.config:
-            from aforesaid.config.privacy import Bench  # late: only a policy needs it
-
-            self._bench = Bench(self.config)
-        return self._bench
 
     def _shortening(self, session: Session | None) -> Paths | None:
         """What paths are shortened by in quoted text, seen from a session; None where it stays verbatim."""

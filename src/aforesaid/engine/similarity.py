@@ -1,14 +1,17 @@
 """Floor 7: semantic search on one engine: which model, what it may see, and when its vectors are made.
 
 `retrieving` imports this module when `retrieval.semantic` is on, and asks for the channel of a session; `upkeep` has
-the vectors of what it indexed made. Everything that can fail is a reason in the diagnostics: retrieval goes on by words.
+the vectors of what it indexed made. Whatever fails is a reason in the diagnostics: retrieval goes on by words.
 """
 
 from __future__ import annotations
 
 import threading
+from contextlib import suppress
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
+
+from msgspec.structs import replace
 
 from aforesaid.config.semantic import Setup, read_setup
 from aforesaid.embedders import FEATURE_HASH, make
@@ -18,8 +21,10 @@ from aforesaid.errors import AforesaidError, StoreError
 from aforesaid.model import Semantic, Window
 from aforesaid.passages import cut, hash_of
 from aforesaid.privacy.egress import find_replacements
-from aforesaid.privacy.judge import Judge
+from aforesaid.privacy.judge import Judge, Verdict
 from aforesaid.privacy.policy import Policy
+from aforesaid.semantic import calibration
+from aforesaid.semantic.calibration import UNMEASURED
 from aforesaid.semantic.channel import Channel, Memory
 from aforesaid.semantic.sources import Clearing, Made, Maker, Source, make_vectors
 from aforesaid.transcripts.originals import Originals
@@ -29,20 +34,23 @@ from aforesaid.withholding import Gate
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from aforesaid.engine.retrieving import Retrieving
-    from aforesaid.model import Cleared, Session, StoredEntry
+    from aforesaid.embedding import Scale
+    from aforesaid.engine.desk import Desk
+    from aforesaid.model import Cleared, Session, StoredEntry, SyncReport
     from aforesaid.ports import EmbeddingPort, Snapshot, StorePort
 
     Progress = Callable[[int, int], None]
 
-BATCH_BESIDE: int = 8
+BATCH_BESIDE: Final = 8
 """Texts of a call that is made beside requests, which may have to wait for it."""
+_ALLOWED: Final = Verdict(allowed=True, classification="normal", reason="")
+_NOTHING_LEFT: Final = "[redacted]"
 
 
 class Similarity:
     """Vectors on one engine."""
 
-    def __init__(self, engine: Retrieving, port: EmbeddingPort | None) -> None:
+    def __init__(self, engine: Desk, port: EmbeddingPort | None) -> None:
         """Takes the engine, whose configuration stays as it is, and what the host brought."""
         self._engine = engine
         self._setup = read_setup(engine.config, port)
@@ -55,6 +63,7 @@ class Similarity:
         )
         self._memory = Memory(self._setup.queries)
         self._open = Judge(Policy(), provider=LOCAL_PROVIDER if port is None else profile.provider)
+        self._measured = self._setup.scale
         self._stop = threading.Event()
         self._beside: threading.Thread | None = None
 
@@ -73,7 +82,9 @@ class Similarity:
         profile, reason, made = self._setup.profile, self._setup.reason, None
         if reason is None:
             try:
-                made = self.update(session, seconds=self._engine.vector_seconds)
+                synced = self._engine._synced
+                anew = synced is not None and synced.session is session and synced.status == "rebuilt"
+                made = self.update(session, seconds=self._engine.vector_seconds, thorough=anew)
             except StoreError:
                 reason = STORE_FAILED
             except Exception:  # noqa: BLE001 - whatever is wrong with vectors, the words are still there
@@ -90,17 +101,45 @@ class Similarity:
             coverage=coverage,  # type: ignore[arg-type]  # one of three texts
             excluded=0 if made is None else made.excluded,
         )
+        scale = UNMEASURED
+        if reason is None:
+            scale, reason = self._scale()
+            report = replace(report, reason=reason)
         return Channel(
             session=session.key,
             vectors=self._engine._store.vectors(session.key),
             profile=profile,
-            scale=self._setup.scale,
+            scale=scale,
             embed=self._calls.embed,
             clear=partial(self._clear_request, session),
             pool=self._setup.pool,
             memory=self._memory,
             report=report,
+            unmade=None if made is None else made.reason,
         )
+
+    def _scale(self) -> tuple[Scale, str | None]:
+        """How similarities count, and a reason if the store failed."""
+        if self._measured is None:
+            try:
+                self._measured = calibration.measure(
+                    self._engine._store.vectors(calibration.KEY),
+                    self._setup.profile,
+                    self._calls.embed,
+                    self._seal_own,
+                    self._setup.batch,
+                )
+            except StoreError:
+                return UNMEASURED, STORE_FAILED
+        return self._measured or UNMEASURED, None
+
+    def _seal_own(self, texts: Sequence[str]) -> Cleared[str] | None:
+        """Texts that are nobody's secret; where a policy withholds everything, these too."""
+        if not self.remote:
+            return self._open.clear_all(texts)
+        judge = self._engine._seat().judge(self._setup.profile.provider, None)
+        cleared = judge.clear(texts, [judge.judge(text) for text in texts])
+        return cleared if len(cleared.values) == len(texts) else None
 
     def update(
         self,
@@ -198,8 +237,8 @@ class RemoteClearing(Clearing):
         return tuple(_without_secrets(entry) if gate.admits((entry.row,)) else None for entry in entries)
 
     def _seal(self, texts: Sequence[str]) -> Cleared[str]:
-        """The texts once more before the judge: secrets are gone from them, which can only lower their class."""
-        return self._judge.clear(texts, [self._judge.judge(text) for text in texts])
+        """Texts of entries that were judged as a whole: a piece of one by itself would say less."""
+        return self._judge.clear(texts, [_ALLOWED] * len(texts))
 
 
 def _without_secrets(entry: StoredEntry) -> Source:
@@ -211,5 +250,18 @@ def _without_secrets(entry: StoredEntry) -> Source:
         text = entry.text[start:end]
         passages.append(Passage(row=entry.row, start=start, end=end, hash=hash_of(text)))
         (window,) = replace_in((Window(start=start, end=end, text=text),), replacements)
-        texts.append(window.text)
+        texts.append(window.text if window.text.strip() else _NOTHING_LEFT)
     return Source(passages=tuple(passages), texts=tuple(texts))
+
+
+def make_all(engine: Desk, reports: Sequence[SyncReport], progress: Progress | None) -> None:
+    """Makes the vectors of sessions that were just indexed; what fails is tried again by the next request."""
+    similarity = engine._vectors()
+    if similarity is None:
+        return
+    for report in reports:
+        if report.session is not None and report.status != "failed":
+            with suppress(StoreError):
+                made = similarity.update(report.session, thorough=report.status == "rebuilt", progress=progress)
+                if made is None or made.reason is not None:
+                    return

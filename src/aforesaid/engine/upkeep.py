@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from aforesaid.engine.desk import Desk
@@ -62,11 +63,18 @@ class Upkeep(Desk):
         report = sync_all(self._store, found, rebuild=rebuild, redacting=self._redacting, progress=progress)
         synced = [synced.session for synced in report.sessions if synced.session is not None]
         if len(synced) > FEW:
-            try:
+            # If it fails, a search of many sessions will try it again, and open more of them until then.
+            with suppress(StoreError):
                 self._store.learn_words(synced)
-            except StoreError:
-                return report  # a search of many sessions will try it again, and open more of them until then
+        self._make_vectors(report, progress)
         return report
+
+    def _make_vectors(self, report: IndexReport, progress: Progress | None) -> None:
+        """Makes the vectors of what was indexed, if vectors are wanted."""
+        if self.config.boolean("retrieval.semantic"):
+            from aforesaid.engine.similarity import make_all  # late: the lexical path needs none of it
+
+            make_all(self, report.sessions, progress)
 
     def rebuild(self, *, session: Path | None = None, progress: Progress | None = None) -> IndexReport:
         """Derives the data of one session, or of all, again from the transcripts.
@@ -80,7 +88,9 @@ class Upkeep(Desk):
         from aforesaid.indexing import sync_all  # late: see `index`
 
         files = [(reader_of(known.header.host), known.file) for known in chosen]
-        return sync_all(self._store, files, rebuild=True, redacting=self._redacting, progress=progress)
+        report = sync_all(self._store, files, rebuild=True, redacting=self._redacting, progress=progress)
+        self._make_vectors(report, progress)
+        return report
 
     def forget(
         self,

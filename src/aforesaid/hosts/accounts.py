@@ -141,6 +141,8 @@ def _retrieved(known: Known) -> Iterator[str]:
         f"{counts.alternate_branch_candidates} of other branches, {counts.planner_excluded_count} by the plan, "
         f"{counts.privacy_excluded_count} by the policy"
     )
+    if counts.semantic is not None and counts.semantic.reason is not None:
+        yield f"vectors were not used: {counts.semantic.reason}"
     if counts.warnings:
         yield f"warnings: {', '.join(counts.warnings)}"
     if not counts.coverage.complete:

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
         IndexReport,
         Query,
         Retrieval,
+        Semantic,
         Session,
         StoreStatus,
         SyncReport,
@@ -37,7 +38,6 @@ if TYPE_CHECKING:
 Document = dict[str, Any]
 
 _quick = msgspec.json.Encoder()
-_NOT_BUILT = "not-in-this-version"
 
 
 def encode(document: object, *, indent: int | None = None) -> bytes:
@@ -178,9 +178,36 @@ def diagnostics(counts: Diagnostics) -> Document:
         "maxTokens": counts.max_tokens,
         "maxResults": counts.max_results,
         "durationMs": round(counts.duration_ms, 3),
-        "semantic": {"enabled": False, "reason": _NOT_BUILT},
+        "semantic": semantic(counts.semantic),
         "coverage": {"complete": counts.coverage.complete, "reasons": list(counts.coverage.reasons)},
         "warnings": list(counts.warnings),
+    }
+
+
+def semantic(found: Semantic | None) -> Document:
+    """What the vector search of a retrieval did."""
+    if found is None:
+        return {"enabled": False, "reason": "off"}
+    return {
+        "enabled": True,
+        "used": found.used,
+        "reason": found.reason,
+        "provider": found.provider,
+        "model": found.model,
+        "dimensions": found.dimensions,
+        "destination": found.destination,
+        "candidates": found.candidates,
+        "admitted": found.admitted,
+        "stale": found.stale,
+        "sources": found.sources,
+        "coverage": found.coverage,
+        "excluded": found.excluded,
+        "cache": found.cache,
+        "durationMs": {
+            "embedding": round(found.embedding_ms, 3),
+            "loading": round(found.loading_ms, 3),
+            "search": round(found.search_ms, 3),
+        },
     }
 
 
@@ -421,6 +448,17 @@ def status(store: StoreStatus, config: Config, version: str) -> Document:
             "entries": store.entries,
             "damaged": list(store.damaged),
             "erasing": store.erasing,
+            "vectors": [
+                {
+                    "provider": one.provider,
+                    "model": one.model,
+                    "dimensions": one.dimensions,
+                    "destination": one.destination,
+                    "sessions": one.sessions,
+                    "vectors": one.vectors,
+                }
+                for one in store.vectors
+            ],
         },
         "config": {"warnings": list(config.warnings), "notInThisVersion": list(config.not_in_this_version)},
     }

@@ -14,22 +14,19 @@ from typing import TYPE_CHECKING, Final, Literal
 from msgspec.structs import replace
 
 from aforesaid.digests import blake2b
-from aforesaid.embedding import PRIVACY_EXCLUDED, SEARCH_FAILED, STORE_FAILED, Scale
+from aforesaid.embedding import PRIVACY_EXCLUDED, SEARCH_FAILED, STORE_FAILED
 from aforesaid.errors import StoreError
 from aforesaid.semantic.matrix import Matrix, make_matrix
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from aforesaid.embedding import Profile, Purpose, Similar, Vectors
+    from aforesaid.embedding import Profile, Purpose, Scale, Similar, Vectors
     from aforesaid.model import Cleared, Semantic, Span
     from aforesaid.ports import VectorPort
 
 MOST_BYTES: Final = 256_000_000
 """Of vectors of sessions that stay in memory; the session that was asked last always stays."""
-
-UNMEASURED: Final = Scale(plain=0.3, strict=0.6, weight=0.4)
-"""Of a model of which nothing is known, in a session with few vectors."""
 
 
 class Memory:
@@ -40,7 +37,6 @@ class Memory:
         self._most = queries
         self._queries: OrderedDict[bytes, bytes] = OrderedDict()
         self._matrices: OrderedDict[tuple[str, Profile], tuple[bytes, Matrix]] = OrderedDict()
-        self._scales: dict[tuple[str, Profile], tuple[bytes, Scale]] = {}
 
     def query(self, profile: Profile, request: str) -> bytes | None:
         """The vector of a request, or None."""
@@ -70,14 +66,6 @@ class Memory:
         while len(self._matrices) > 1 and sum(known.size for _, known in self._matrices.values()) > MOST_BYTES:
             self._matrices.popitem(last=False)
 
-    def scale(self, session: str, profile: Profile, version: bytes, matrix: Matrix) -> Scale:
-        """How similarities of a model count, as its vectors of a session tell."""
-        known = self._scales.get((session, profile))
-        if known is None or known[0] != version:
-            known = (version, measure(matrix.sample()))
-            self._scales[session, profile] = known
-        return known[1]
-
     @property
     def queries(self) -> int:
         """Requests that are remembered."""
@@ -87,21 +75,6 @@ class Memory:
         """Forgets everything."""
         self._queries.clear()
         self._matrices.clear()
-        self._scales.clear()
-
-
-def measure(similarities: Sequence[float]) -> Scale:
-    """How similarities of a model count of which nothing is known but those of passages that stand far apart.
-
-    One in a hundred of those reaches the plain floor, one in two thousand the strict one. They are of one session, and
-    so more alike than texts that have nothing to do with each other: the rates are upper bounds.
-    """
-    if not similarities:
-        return UNMEASURED
-    ordered = sorted(similarities)
-    plain, strict = (ordered[int(len(ordered) * part)] for part in (0.99, 0.9995))
-    plain = min(max(plain, 0.0), 0.9)
-    return Scale(plain=plain, strict=max(plain, strict), weight=UNMEASURED.weight)
 
 
 class Channel:
@@ -113,12 +86,13 @@ class Channel:
         session: str,
         vectors: VectorPort,
         profile: Profile,
-        scale: Scale | None,
+        scale: Scale,
         embed: Callable[[Cleared[str], Purpose], Vectors],
         clear: Callable[[str], Cleared[str] | None],
         pool: int,
         memory: Memory,
         report: Semantic,
+        unmade: str | None = None,
     ) -> None:
         """Takes everything that a search needs.
 
@@ -126,23 +100,24 @@ class Channel:
             session: the store's key of the session.
             vectors: of it.
             profile: of the model.
-            scale: how its similarities count; None for a model that nobody has measured: then the session tells.
+            scale: how its similarities count.
             embed: calls the model.
             clear: a request as the model may see it; None for one that it may not see.
             pool: rows that are found at most (`retrieval.embedding.candidatePool`).
             memory: what is remembered.
             report: what is known before the search; its `reason` says that there is none.
+            unmade: why no vectors were made just now; the reason where there are no older ones.
         """
         self._session = session
         self._vectors = vectors
         self._profile = profile
-        self._known = scale
-        self.scale = scale or UNMEASURED
+        self.scale = scale
         self._embed = embed
         self._clear = clear
         self._pool = pool
         self._memory = memory
         self._report = report
+        self._unmade = unmade
 
     def find(
         self, request: str, spans: Sequence[Span], beside: Sequence[Span], admits: Callable[[int], bool] | None = None
@@ -153,6 +128,7 @@ class Channel:
         try:
             matrix = self._load()
             if not matrix.count:
+                self._note(reason=self._unmade)
                 return ()
             query = self._query(request)
             if query is None:
@@ -186,8 +162,6 @@ class Channel:
         if matrix is None:
             matrix = make_matrix(self._vectors.load(self._profile), self._profile.dimensions)
             self._memory.keep_matrix(self._session, self._profile, version, matrix)
-        if self._known is None:
-            self._known = self.scale = self._memory.scale(self._session, self._profile, version, matrix)
         self._note(loading_ms=self._report.loading_ms + _since(started), sources=matrix.count)
         return matrix
 

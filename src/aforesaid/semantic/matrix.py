@@ -28,8 +28,6 @@ DIGITS: Final = 6
 _MOST_SLICES: Final = 64
 """Of more stretches the whole product is taken and the rows are picked from it."""
 _SPARE: Final = 16
-_SAMPLED: Final = 48
-"""Passages of each half of a session that are compared with each other."""
 
 
 class Matrix(Protocol):
@@ -43,10 +41,6 @@ class Matrix(Protocol):
     @property
     def size(self) -> int:
         """Bytes in memory, about."""
-        ...
-
-    def sample(self) -> list[float]:
-        """Similarities of passages that stand far apart, always the same ones; empty for few vectors."""
         ...
 
     def nearest(
@@ -93,10 +87,6 @@ class NumpyMatrix:
     def size(self) -> int:
         """Bytes in memory."""
         return len(self._held.vectors) + 64 * self.count
-
-    def sample(self) -> list[float]:
-        """See `Matrix`."""
-        return _sample(self.count, lambda one, other: float(self._vectors[one] @ self._vectors[other]))
 
     def nearest(
         self, query: bytes, spans: Sequence[Span], limit: int, floor: float, admits: Callable[[int], bool] | None = None
@@ -146,7 +136,7 @@ class ArrayMatrix:
         self._dimensions = dimensions
         self._order = sorted(range(len(held.rows)), key=held.rows.__getitem__)
         self._rows = array("I", [held.rows[place] for place in self._order])
-        values = _floats(held.vectors)
+        values = to_floats(held.vectors)
         if self._order != list(range(len(self._order))):
             ordered = array("f")
             for place in self._order:
@@ -164,21 +154,11 @@ class ArrayMatrix:
         """Bytes in memory."""
         return len(self._held.vectors) * 2
 
-    def sample(self) -> list[float]:
-        """See `Matrix`."""
-        size, values = self._dimensions, self._values
-        return _sample(
-            self.count,
-            lambda one, other: sum(
-                map(mul, values[one * size : (one + 1) * size], values[other * size : (other + 1) * size])
-            ),
-        )
-
     def nearest(
         self, query: bytes, spans: Sequence[Span], limit: int, floor: float, admits: Callable[[int], bool] | None = None
     ) -> tuple[Similar, ...]:
         """See `Matrix`."""
-        vector = _floats(query)
+        vector = to_floats(query)
         scored: list[tuple[float, int, int]] = []
         for first, last in spans:
             low, high = bisect_left(self._rows, first), bisect_right(self._rows, last)
@@ -208,15 +188,6 @@ class ArrayMatrix:
         for place in used:
             scores = list(map(add, scores, map(mul, values[place :: self._dimensions], repeat(vector[place]))))
         return scores
-
-
-def _sample(count: int, product: Callable[[int, int], float]) -> list[float]:
-    """Products of passages half a session and more apart, spread over it."""
-    half = count // 2
-    if half < _SAMPLED:
-        return []
-    places = [number * half // _SAMPLED for number in range(_SAMPLED)]
-    return [product(one, half + other) for one in places for other in places]
 
 
 def _choose(
@@ -249,7 +220,8 @@ def _similar(held: Held, place: int, similarity: float) -> Similar:
     )
 
 
-def _floats(data: bytes) -> array[float]:
+def to_floats(data: bytes) -> array[float]:
+    """Little-endian float32 as numbers."""
     values = array("f")
     values.frombytes(data)
     if byteorder != "little":

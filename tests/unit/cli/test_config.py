@@ -33,7 +33,7 @@ def test_show_lists_every_value_with_its_source(command: Command, own: Path) -> 
     assert rows["retrieval.maxResults"] == ["20", str(own)]
     assert rows["retrieval.fts"] == ["false", "--set"]
     assert rows["retrieval.exact"] == ["true", "default"]
-    assert rows["retrieval.semantic"] == ["false", "default", "not", "in", "this", "version"]
+    assert rows["project.enabled"] == ["true", "default", "not", "in", "this", "version"]
     assert command("config", "show", "--set", "retrieval.fts=false") == done
     document = check("config", command("config", "show", "--json").out)
     assert document["file"] == str(own)
@@ -112,10 +112,10 @@ def test_a_wrong_key_gets_the_nearest(command: Command) -> None:
 def test_set_changes_the_users_file_and_shows_what_counts_now(command: Command, own: Path) -> None:
     assert command("config", "set", "retrieval.maxResults", "5").out == f"retrieval.maxResults is 5 ({own})\n"
     assert json.loads(own.read_text()) == {"retrieval": {"maxResults": 5}}
-    done = command("config", "set", "retrieval.semantic", "true", "--json")
+    done = command("config", "set", "project.enabled", "false", "--json")
     (value,) = check("config", done.out)["values"]
-    assert value == {"key": "retrieval.semantic", "value": True, "source": str(own), "inThisVersion": False}
-    assert done.err == "warning: not-in-this-version retrieval.semantic\n"
+    assert value == {"key": "project.enabled", "value": False, "source": str(own), "inThisVersion": False}
+    assert done.err == "warning: not-in-this-version project.enabled\n"
 
 
 def test_set_refuses_a_wrong_value(command: Command, own: Path) -> None:

@@ -145,9 +145,9 @@ def test_an_unreadable_config_is_status_2(command: Command, fake: FakeEngine, tm
 
 def test_warnings_of_the_configuration_stand_on_standard_error(command: Command, fake: FakeEngine) -> None:
     fake.answer = STATUS
-    done = command("status", "--json", "--set", "retrieval.semantic=true")
-    assert done.err == "warning: not-in-this-version retrieval.semantic\n"
-    assert check("status", done.out)["config"]["warnings"] == ["not-in-this-version retrieval.semantic"]
+    done = command("status", "--json", "--set", "project.enabled=false")
+    assert done.err == "warning: not-in-this-version project.enabled\n"
+    assert check("status", done.out)["config"]["warnings"] == ["not-in-this-version project.enabled"]
 
 
 @pytest.mark.parametrize(("error", "status"), [(SessionNotFound("no such", "look"), 2), (StoreFull("full", "free"), 1)])

@@ -6,7 +6,7 @@ from msgspec.structs import replace
 from tests.schemas import check
 from tests.values import SESSION_ID, STATUS, make_session
 
-from aforesaid.model import Header
+from aforesaid.model import Header, VectorCount
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -42,8 +42,9 @@ def test_a_store_without_sessions_says_what_to_do(command: Command, fake: FakeEn
 
 
 def test_the_status_shows_place_size_content_damage_and_warnings(command: Command, fake: FakeEngine) -> None:
-    fake.answer = replace(STATUS, damaged=("k\x1b1",), writable=False, erasing=True)
-    done = command("status", "--set", "retrieval.semantic=true")
+    count = VectorCount(provider="p\x1b", model="m", dimensions=64, destination="local", sessions=1, vectors=1234)
+    fake.answer = replace(STATUS, damaged=("k\x1b1",), writable=False, erasing=True, vectors=(count,))
+    done = command("status", "--set", "project.maxFiles=9")
     assert done.status == 0
     for part in (
         "/home/dev/store (read-only)",
@@ -51,8 +52,9 @@ def test_the_status_shows_place_size_content_damage_and_warnings(command: Comman
         "2 sessions, 80 entries",
         "1 session; `aforesaid rebuild` derives them again:",
         "k␛1",
+        "vectors     1,234 of p␛/m (64 numbers, local) in 1 session",
         "forgetting  was interrupted; `aforesaid forget --verify` finishes it",
-        "not-in-this-version retrieval.semantic",
+        "not-in-this-version project.maxFiles",
         "not in this version (-v lists them)",
     ):
         assert part in done.out

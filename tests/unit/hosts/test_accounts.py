@@ -127,7 +127,7 @@ def test_health_tells_times_prefix_trouble_and_damage() -> None:
         handler_ms=(1.0, 2.0, 30.0), factory_ms=3.0, start_ms=4.0, starts=2, trouble="the service ended with 3\x1b[31m",
         prefix=(Prefix(sent=0.5, native=0.75),),
     )  # fmt: skip
-    told = tell("health", known(facts=facts, config=Config.load(settings=["retrieval.semantic=true"])))
+    told = tell("health", known(facts=facts, config=Config.load(settings=["project.enabled=false"])))
     assert "started 2 times" in told
     assert "2.0 ms, p95 30.0 ms, slowest 30.0 ms, of 3 calls" in told
     assert "3.0 ms by loading and 4.0 ms by the session" in told

@@ -11,6 +11,8 @@ from aforesaid.storage.sqlite.connection import COMPANIONS, SUFFIX
 from aforesaid.storage.sqlite.store import DAMAGED, SESSIONS, VECTORS
 
 _KEY_LENGTH = 32
+_OURS = "calibration"
+"""Vectors of texts of our own, beside those of sessions."""
 _OWN = ("catalogue", "forgotten", "manifests", "words")
 """Databases beside those of the sessions."""
 
@@ -30,6 +32,10 @@ def store_files(folder: str) -> tuple[str, ...]:
 def _is_session(name: str) -> bool:
     """Whether a name is a session's file, one of its companions, or its mark."""
     key, rest = name[:_KEY_LENGTH], name[_KEY_LENGTH:]
+    if name.startswith("calibration") and name[len("calibration") :] in {
+        SUFFIX + companion for companion in ("", *COMPANIONS)
+    }:
+        return True
     ours = rest == DAMAGED or rest in {SUFFIX + companion for companion in ("", *COMPANIONS)}
     return ours and all(digit in "0123456789abcdef" for digit in key)
 

@@ -380,7 +380,9 @@ class SqliteStore:
         from aforesaid.storage.sqlite.vectors import count_vectors  # late: see `vectors`
 
         return count_vectors(
-            self.vectors(name.removesuffix(SUFFIX)) for name in sorted(os.listdir(folder)) if name.endswith(SUFFIX)
+            self.vectors(name.removesuffix(SUFFIX))
+            for name in sorted(os.listdir(folder))
+            if _is_key(name.removesuffix(SUFFIX))
         )
 
     def forget_words(self) -> None:
