@@ -533,7 +533,7 @@ class Ranked(Struct, frozen=True, kw_only=True):
             "same-error": errors,
         }
         codes = [f"{code}:{count}" for code, count in counts.items() if count]
-        codes += ["semantic"] if self.addends and self.addends[-1] else []
+        codes += ["semantic"] if self.addends and self.addends[PART_NAMES.index("semantic")] else []
         role = self.candidate.entry.role
         codes += [role] if role in ("user", "assistant") else []
         return ";".join([*codes, "working"] if self.working else codes)

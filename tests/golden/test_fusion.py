@@ -73,7 +73,7 @@ def test_contextual_ranking_adds_a_vector_before_neighbours_take_their_share() -
     (ranked,) = ranking.rank([(candidate, Matched())], Query(terms=("vehicle",)), 5)
     parts = {part.name: part.value for part in ranked.parts}
     assert parts["semantic"] == 30.0
-    assert parts["authority"] == pytest.approx(0.2 * (30.0 + parts["neighbours"]), abs=1e-3)
+    assert parts["authority"] == pytest.approx(ranking.USER * (30.0 + parts["neighbours"]), abs=1e-3)
 
 
 def test_only_the_strict_floor_brings_back_what_holds_nothing() -> None:
