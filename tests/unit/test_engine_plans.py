@@ -234,9 +234,13 @@ def test_a_store_that_can_be_written_again_is_used_again(tmp_path: Path, monkeyp
         with monkeypatch.context() as patched:
             patched.setattr("aforesaid.storage.sqlite.store._may_write", lambda _: False)
             assert plan().warnings == ()
+            with pytest.raises(EntryUnknown):
+                plan("q0000001")
             with file.open("a") as lines:
                 lines.write(json.dumps(ask) + "\n")
             assert plan().warnings == ("stale",)
+            made = plan("q0000001")  # its host has written it, and the store cannot know it yet
+            assert (made.status, made.reason, made.failed) == ("native", "store-read-only", True)
             assert engine.status().writable is False
         made = plan("q0000001")
         assert (made.status, made.warnings) == ("planned", ())

@@ -10,10 +10,12 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from aforesaid.config import PRIVACY_UNREADABLE
+from aforesaid.engine.desk import STALE
 from aforesaid.engine.retrieving import Retrieving
 from aforesaid.errors import (
     BadArgument,
     OperationError,
+    StoreReadOnly,
     UsageError,
 )
 
@@ -166,6 +168,7 @@ class Planning(Retrieving):
         from aforesaid.planning.context import add_request, request_text
 
         track: Track | None = None
+        reasons: tuple[str, ...] = ()
         rehearsed, self._rehearsed = self._rehearsed, None
         native = planning.NativeContext(messages=tuple(messages or ()), overhead=overhead)
         call = planning.Call(
@@ -182,10 +185,14 @@ class Planning(Retrieving):
                 else:
                     track = self._contexts.follow(found, context_entries)
                     native = track.native
-                native = native if query is None else add_request(native, query)
-                native = replace(native, overhead=overhead or native.overhead)
+                native = replace(
+                    native if query is None else add_request(native, query), overhead=overhead or native.overhead
+                )
         except UsageError:
-            raise
+            if STALE not in reasons:
+                raise
+            # What its host names may have come since: that it is not known is no fault of the host.
+            return planning.give_up(native, call, StoreReadOnly.code)
         except OperationError as error:
             return planning.give_up(native, call, error.code)
 

@@ -206,6 +206,8 @@ class Sessions:
         opened = self._find(asked.session)
         if opened.file is None or not os.path.isfile(opened.file):
             return {"ready": False}
+        if opened.last is not None and opened.last.omitted:
+            return {"ready": False}  # what a plan leaves out is not known before it, and counts
         ready = self._engine.rehearse(
             session=opened.handle,
             leaf=asked.leaf,

@@ -148,6 +148,19 @@ def test_a_notification_is_done_and_never_answered() -> None:
     assert sink.getvalue() == b""
 
 
+def test_what_fails_after_an_answer_is_nobodys_concern() -> None:
+    def leave(params: dict[str, Any], call: Call) -> str:
+        def fail() -> None:
+            bug(params, call)
+
+        call.afterwards = fail
+        return "done"
+
+    sink = BytesIO()
+    Connection(BytesIO(request("leave", 1) + b"\n" + request("leave", 2) + b"\n"), sink, {"leave": leave}).run()
+    assert [json.loads(line)["result"] for line in sink.getvalue().splitlines()] == ["done", "done"]
+
+
 def test_a_line_beyond_the_limit_is_skipped_and_the_next_one_read(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(jsonrpc, "MAX_LINE", 100)
     monkeypatch.setattr(jsonrpc, "_SKIP", 30)

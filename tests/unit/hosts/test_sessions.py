@@ -139,6 +139,22 @@ def test_a_session_without_a_file_has_final_messages_too(desk: Desk) -> None:
     assert told["messages"] == [["[withheld by aforesaid: sensitive]"]]
 
 
+def test_a_request_is_not_rehearsed_while_plans_leave_turns_out(desk: Desk, tmp_path: Path) -> None:
+    """The answer would be computed twice: what a plan leaves out may come back, and is known only when it is made."""
+    talk = pi.conversation(["the walnut table costs 412 crowns", *["fruit and vegetables " * 150] * 21])
+    ask = pi.message("q0000001", talk[-1]["id"], "what does the walnut table cost?", minute=30)
+    file = pi.write(tmp_path / "s.jsonl", [pi.header("one"), *talk, ask])
+    session = desk.call("session/open", host="pi", sessionId="one", file=str(file))["session"]
+    ahead = {"session": session, "leaf": "q0000001", "request": "and the walnut chair?"}
+    seen = [*(row["id"] for row in talk), "q0000001"]
+    for window, ready in ((100_000, True), (12_000, False), (100_000, True)):
+        model = {"provider": "fake", "id": "m", "contextWindow": window}
+        asked = {"leaf": "q0000001", "request": "q0000001", "model": model, "entries": {"add": seen}}
+        told = desk.call("session/context", session=session, **asked)
+        assert bool(told["omitted"]) is not ready
+        assert desk.call("session/rehearse", **ahead, model=model) == {"ready": ready}
+
+
 def test_settings_have_what_a_dialog_needs(desk: Desk) -> None:
     options = {option["key"]: option for option in desk.call("host/settings")["options"]}
     assert options["retrieval.exact"]["choices"] == ["true", "false"]
