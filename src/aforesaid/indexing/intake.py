@@ -192,14 +192,14 @@ def clear(entry: Entry) -> Entry:
     if not (entry.parts or entry.files or entry.label):
         return entry
     from aforesaid.privacy.secrets import (
-        find_secrets,
+        find_edits,
         redact,
     )  # late: a session that did not change needs none of its patterns
 
     parts = [redact(text) for text in entry.parts]
     beside = "\n".join((*entry.files, *entry.tools, entry.label or ""))
     count = sum(part.count for part in parts)
-    if not count and not find_secrets(beside):
+    if not count and not find_edits(beside):
         return entry
     return replace(
         entry,

@@ -12,7 +12,7 @@ from __future__ import annotations
 from functools import cache
 from typing import Final
 
-VERSION: Final = 1
+VERSION: Final = 2
 """Grows with every change to the rules or to how they are applied: what was stored before is then scanned again."""
 
 _ROWS = r"""

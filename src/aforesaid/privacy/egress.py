@@ -31,14 +31,14 @@ def is_due(session: Session, redacting: bool) -> bool:
 
 
 def find_replacements(entry: StoredEntry) -> tuple[Replacement, ...]:
-    """What to replace in the text of an entry, each part for itself, as on the way into a store."""
-    from aforesaid.privacy.secrets import find_secrets  # late: it compiles its patterns, and few sessions are raw
+    """What to replace in the text of an entry, each part for itself: the same as on the way into a store."""
+    from aforesaid.privacy.secrets import find_edits  # late: it compiles its patterns, and few sessions are raw
 
     found: list[Replacement] = []
     start = 0
     for length in entry.parts:
         part = entry.text[start : start + length]
-        found += ((start + secret.start, start + secret.end, secret.marker) for secret in find_secrets(part))
+        found += ((start + edit.start, start + edit.end, edit.text) for edit in find_edits(part))
         start += length + 1
     return tuple(found)
 

@@ -84,6 +84,17 @@ _HAS_DIGIT: Final = re.compile("[0-9]")
 _WORD: Final = re.compile(r"(?P<mark>[\"'`“‘«*]{0,3})(?P<word>[^\s\"`“”‘’«»]{4,256})")
 
 
+_CHAINED: Final = re.compile(
+    rf"(?:[=:][ ]?[\w.-]{{0,16}}?(?:{'|'.join(stem.rstrip('=') for stem in words.STEMS)})[\w-]{{0,8}}(?=[=:])){{2}}",
+    re.ASCII,
+)
+
+
+def is_chained(lower: str, end: int) -> bool:
+    """Whether a name is followed by two others that have a sign each: what they are given is no value of this one."""
+    return lower[end : end + 1] in ("=", ":") and _CHAINED.match(lower, end) is not None
+
+
 def beside_name(kind: NameKind, text: str, start: int, end: int) -> tuple[Place, ...]:
     """The secrets beside a telling name that stands from `start` to `end`."""
     if kind == "bearer":

@@ -11,9 +11,9 @@ long stretches of letters and digits stand, and where a stem of a telling name d
 from __future__ import annotations
 
 import re
-from functools import cache
+from functools import cache, partial
 from itertools import accumulate
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from msgspec import Struct
 
@@ -26,15 +26,20 @@ from aforesaid.privacy.places import (
     after_identified,
     after_scheme,
     beside_name,
+    is_chained,
     private_key,
 )
+from aforesaid.privacy.runs import search
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
+    from aforesaid.privacy.places import Place
+
+    Rule = Callable[[str, int, int], tuple[Place, ...]]
     Found = list[tuple[int, int, int, str]]
 
-__all__ = ["VERSION", "Redacted", "Secret", "find_secrets", "redact"]
+__all__ = ["VERSION", "Edit", "Redacted", "Secret", "find_edits", "find_secrets", "redact"]
 
 OPENING: Final = "[redacted:"
 """What a marker begins with; where one stands in a text, nothing is found again."""
@@ -109,67 +114,89 @@ class Redacted(Struct, frozen=True, kw_only=True):
     count: int
 
 
+class Edit(NamedTuple):
+    """What stands for a stretch of a text: the marker of a secret, and the class markers that stood within it."""
+
+    start: int
+    end: int
+    text: str
+
+
 def redact(text: str) -> Redacted:
     """Replaces the secrets of a text by markers (`[redacted:github-token:32+]`).
 
     Redacting the result changes nothing. Markers of a class (`markers`) stay: they neither hide a secret that stands
     beside them nor vanish with it.
     """
+    edits = find_edits(text)
+    return Redacted(text="".join(_pieces(text, edits)), count=len(edits))
+
+
+def find_edits(text: str) -> tuple[Edit, ...]:
+    """What `redact` replaces in a text, and by what; in order, and none overlaps another."""
     classes = find_markers(text)
-    lifted: list[tuple[int, str, bool]] = []
-    if classes:
-        edges = [0, *(edge for start, end, _ in classes for edge in (start, end)), len(text)]
-        kept = [text[start:end] for start, end in zip(edges[::2], edges[1::2], strict=True)]
-        ends = accumulate(map(len, kept))
-        lifted = [(at, text[start:end], opens) for at, (start, end, opens) in zip(ends, classes, strict=False)]
-        text = "".join(kept)
-    count = 0
+    if not classes:
+        return _find_plain(text)
+    edges = [0, *(edge for start, end, _ in classes for edge in (start, end)), len(text)]
+    kept = [text[start:end] for start, end in zip(edges[::2], edges[1::2], strict=True)]
+    ends = list(accumulate(map(len, kept)))
+    placed = [(at, text[start:end], opens) for at, (start, end, opens) in zip(ends, classes, strict=False)]
+    return tuple(_place(_find_plain("".join(kept)), placed))
+
+
+def _find_plain(text: str) -> tuple[Edit, ...]:
+    """The edits of a text in which no class is marked."""
+    edits: list[Edit] = []
+    shown = text
     for _ in range(_PASSES):
-        secrets = find_secrets(text)
+        secrets = find_secrets(shown)
         if not secrets:
             break
-        count += len(secrets)
-        lifted = _move(lifted, secrets)
-        text = "".join(_pieces(text, secrets))
-    return Redacted(text=_put_back(text, lifted), count=count)
+        # What is found again stands beside what was replaced before, never in it.
+        edits = _add(edits, secrets)
+        shown = "".join(_pieces(text, edits))
+    return tuple(edits)
 
 
-def _move(lifted: list[tuple[int, str, bool]], secrets: tuple[Secret, ...]) -> list[tuple[int, str, bool]]:
-    """Places of a text once secrets were replaced; one within a secret goes before or behind what stands for it."""
-    moved: list[tuple[int, str, bool]] = []
-    shift = next_one = 0
-    for at, marker, opens in lifted:
-        while next_one < len(secrets) and secrets[next_one].end <= at:
-            shift += _growth(secrets[next_one])
-            next_one += 1
-        place = at
-        if next_one < len(secrets) and secrets[next_one].start < at:
-            inside = secrets[next_one]
-            place = inside.start + (0 if opens else len(inside.marker))
-        moved.append((place + shift, marker, opens))
-    return moved
-
-
-def _growth(secret: Secret) -> int:
-    """How much longer a text gets where a secret is replaced."""
-    return len(secret.marker) - (secret.end - secret.start)
-
-
-def _put_back(text: str, lifted: list[tuple[int, str, bool]]) -> str:
-    pieces: list[str] = []
-    done = 0
-    for at, marker, _ in lifted:
-        pieces += (text[done:at], marker)
-        done = max(done, at)
-    return "".join([*pieces, text[done:]])
-
-
-def _pieces(text: str, secrets: tuple[Secret, ...]) -> Iterator[str]:
-    done = 0
+def _add(edits: list[Edit], secrets: tuple[Secret, ...]) -> list[Edit]:
+    """Edits, and secrets that were found where those had been applied, as edits of the same text; in order."""
+    added: list[Edit] = []
+    shift = done = 0
     for secret in secrets:
-        yield text[done : secret.start]
-        yield secret.marker
-        done = secret.end
+        while done < len(edits) and edits[done].start + shift < secret.start:
+            shift += len(edits[done].text) - (edits[done].end - edits[done].start)
+            done += 1
+        added.append(Edit(secret.start - shift, secret.end - shift, secret.marker))
+    return sorted([*edits, *added])
+
+
+def _place(edits: tuple[Edit, ...], placed: list[tuple[int, str, bool]]) -> Iterator[Edit]:
+    """Edits of a text without its class markers as edits of the whole text.
+
+    A marker within a secret goes before or behind what stands for it: it must not cover less than it did.
+    """
+    shift = done = 0
+    for edit in edits:
+        while done < len(placed) and placed[done][0] <= edit.start:
+            shift += len(placed[done][1])
+            done += 1
+        start = edit.start + shift
+        inside: list[tuple[int, str, bool]] = []
+        while done < len(placed) and placed[done][0] < edit.end:
+            inside.append(placed[done])
+            shift += len(placed[done][1])
+            done += 1
+        before = "".join(marker for _, marker, opens in inside if opens)
+        behind = "".join(marker for _, marker, opens in inside if not opens)
+        yield Edit(start, edit.end + shift, before + edit.text + behind)
+
+
+def _pieces(text: str, edits: Iterable[Edit]) -> Iterator[str]:
+    done = 0
+    for edit in edits:
+        yield text[done : edit.start]
+        yield edit.text
+        done = edit.end
     yield text[done:]
 
 
@@ -183,15 +210,11 @@ def find_secrets(text: str) -> tuple[Secret, ...]:
     found: Found = []
     _find_formats(text, data, shape, found)
     lower = data.lower().decode("latin-1")
-    _find_names(text, lower, shape, found)
+    places: list[Place] = []
+    _find_names(text, lower, shape, places)
     for literal, rule in [one for one in _EVERY if one[0] in lower]:
-        at = lower.find(literal)
-        while at >= 0:
-            behind = at + len(literal)
-            for place in rule(text, at, behind):
-                found.append((place.start, place.end, _PLACE, place.kind))
-                behind = max(behind, place.end)
-            at = lower.find(literal, behind)
+        search(text, lower, literal, partial(_at_literal, text, len(literal), rule), places)
+    found += [(place.start, place.end, _PLACE, place.kind) for place in places]
     if not found:
         return ()
     return _merge(found, _markers(text))
@@ -253,28 +276,35 @@ def _match_formats(text: str, start: int, end: int, found: Found) -> int:
     return done
 
 
-def _find_names(text: str, lower: str, shape: bytes, found: Found) -> None:
+def _find_names(text: str, lower: str, shape: bytes, found: list[Place]) -> None:
     """Values beside telling names."""
     for stem in [stem for stem in STEMS if stem in lower]:
-        at = lower.find(stem)
-        while at >= 0:
-            start = shape.rfind(b" ", max(0, at - _LONGEST_NAME), at) + 1
-            if start == 0:
-                start = max(0, at - _LONGEST_NAME)
-            end = shape.find(b" ", at + len(stem) - 1)
-            if end < 0:
-                end = len(shape)
-            behind = end
-            if end - start <= _LONGEST_NAME:
-                if start and text[start - 1] == "\\" and text[start] in "nrt":
-                    start += 1  # a line end in a quoted text
-                name = text[start:end]
-                kind = describe(name)
-                if kind:
-                    for place in beside_name(kind, text, start, end):
-                        found.append((place.start, place.end, _PLACE, place.kind))
-                        behind = max(behind, place.end)
-            at = lower.find(stem, max(behind, at + 1))
+        search(text, lower, stem, partial(_at_stem, text, lower, shape, len(stem)), found)
+
+
+def _at_stem(text: str, lower: str, shape: bytes, length: int, at: int) -> tuple[list[Place], int]:
+    """The secrets beside the name that a stem stands in, and where to search for the next one."""
+    start = shape.rfind(b" ", max(0, at - _LONGEST_NAME), at) + 1
+    if start == 0:
+        start = max(0, at - _LONGEST_NAME)
+    end = shape.find(b" ", at + length - 1)
+    if end < 0:
+        end = len(shape)
+    if end - start > _LONGEST_NAME:
+        return [], max(end, at + 1)
+    if start and text[start - 1] == "\\" and text[start] in "nrt":
+        start += 1  # a line end in a quoted text
+    kind = describe(text[start:end])
+    if not kind or is_chained(lower, end):
+        return [], max(end, at + 1)
+    places = list(beside_name(kind, text, start, end))
+    return places, max([end, at + 1, *(place.end for place in places)])
+
+
+def _at_literal(text: str, length: int, rule: Rule, at: int) -> tuple[list[Place], int]:
+    """What a rule finds where its literal stands, and where to search for the next one."""
+    places = list(rule(text, at, at + length))
+    return places, max([at + length, *(place.end for place in places)])
 
 
 def _markers(text: str) -> list[tuple[int, int]]:

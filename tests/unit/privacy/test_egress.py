@@ -89,6 +89,18 @@ def test_offsets_are_those_of_the_stored_text(tmp_path: Path) -> None:
         assert not any(SECRET in one.message for one in literal.hits)
 
 
+def test_a_marker_of_a_class_beside_a_secret_hides_it_on_no_road(tmp_path: Path) -> None:
+    file = transcript(tmp_path)
+    split = SECRET[:5] + "[aforesaid:internal]" + SECRET[5:]
+    file.write_text(file.read_text().replace(SAID, SAID.replace(SECRET, split)))
+    with opened(tmp_path, redactIndex=False) as engine:
+        (hit,) = engine.retrieve(session=file, query="zyxomorph", context_entries=()).hits
+        (passage,) = engine.expand(session=file, entries=["e0"]).entries
+    shown = SAID.replace(SECRET, "[aforesaid:internal][redacted:password:8+]")
+    assert (hit.excerpt, passage.text) == (shown, shown)
+    assert hit.windows[0].end == len(SAID.replace(SECRET, split))
+
+
 def test_the_same_request_is_not_brought_back_for_itself(tmp_path: Path) -> None:
     file = transcript(tmp_path)
     with opened(tmp_path) as engine:

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from aforesaid.model import LEVELS, Level
-from aforesaid.privacy.markers import RANK, UNMARKED, Marks, find_markers, highest, read_marks, to_level
+from aforesaid.privacy.markers import _LOOK_ALIKE, RANK, UNMARKED, Marks, find_markers, highest, read_marks, to_level
 
 SENSITIVE, INTERNAL, LOCAL = "[aforesaid:sensitive]", "[aforesaid:internal]", "[aforesaid:local-only]"
 
@@ -94,6 +94,46 @@ def test_characters_that_nobody_sees_do_not_unmake_a_marker(text: str) -> None:
     marks = read_marks(text)
     assert [level for _, _, level in marks.spans] == ["sensitive"]
     assert not marks.outside
+
+
+@pytest.mark.parametrize(
+    ("text", "level"),
+    [
+        ("[aforesaid:ѕensitive]a", "sensitive"),  # the Cyrillic s
+        ("[аfоrеѕаіd:sensitive]a[/aforesaid:sensitive]", "sensitive"),
+        ("[ΑFΟRΕSΑΙD:INTERNAL]a[/aforesaid:internal]", "internal"),
+        ("[𝐚𝐟𝐨𝐫𝐞𝐬𝐚𝐢𝐝:internal]a[/𝘢𝘧𝘰𝘳𝘦𝘴𝘢𝘪𝘥:internal]", "internal"),
+        ("【aforesaid：local‑only】a", "local-only"),
+        ("[aforesaid∶internal]a[⁄aforesaid:internal]", "internal"),
+        ("[áfore\u0301said:internal]a", "internal"),
+        ("[AFORESA\u0130D:internal]a", "internal"),
+        ("[" + "\u200b" * 300 + "\naforesaid:internal]a", "internal"),
+        ("[aforesaid:sensitivе]a", "sensitive"),
+        ("[aforesaid:sеkret]a", "local-only"),
+        ("[aforesaid:секрет]a", "local-only"),
+        ("[aforesaid:机密]a", "local-only"),
+        ("[афоресаид:internal]a", None),
+        ("[é afterwards:internal]a", None),
+        ("é aforesaid:internal", None),
+    ],
+)
+def test_letters_of_other_alphabets_that_look_alike_do_not_unmake_a_marker(text: str, level: Level | None) -> None:
+    assert read_marks(text).spans == (((0, len(text), level),) if level else ())
+
+
+@given(st.data())
+def test_whatever_a_marker_is_spelled_with_it_marks(data: st.DataObject) -> None:
+    """Any letters that look alike, any characters between that nobody sees."""
+    level = data.draw(st.sampled_from(LEVELS))
+    hidden = st.sampled_from(["", "", "", "\u200d", "\u00ad", "\u0301", "\ufe0f"])
+
+    def spelled(letter: str) -> str:
+        choices = [letter, letter.upper(), *_LOOK_ALIKE.get(letter, "")]
+        return str(data.draw(st.sampled_from(choices))) + str(data.draw(hidden))
+
+    text = "".join(map(spelled, f"[aforesaid:{level}]")) + "é"
+    assert [span[2] for span in read_marks(text).spans] == [level]
+    assert len(find_markers(text)) == 1
 
 
 def test_the_same_level_may_come_again_after_its_end() -> None:

@@ -9,6 +9,7 @@ import re
 from itertools import pairwise
 from random import Random
 from time import process_time
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given, settings
@@ -16,7 +17,12 @@ from hypothesis import strategies as st
 
 from aforesaid.language.secret_formats import formats
 from aforesaid.language.secret_names import STEMS
-from aforesaid.privacy.secrets import OPENING, Secret, find_secrets, redact
+from aforesaid.privacy import runs
+from aforesaid.privacy.places import Place, beside_name
+from aforesaid.privacy.secrets import OPENING, Secret, find_edits, find_secrets, redact
+
+if TYPE_CHECKING:
+    from aforesaid.privacy.names import NameKind
 
 ALNUM = "ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz23456789"
 HEX = "0123456789abcdef"
@@ -401,6 +407,96 @@ HOSTILE = [
     ),
     "ghp_" + "a" * 35 + "-",
 ]
+
+
+CLASSED = st.sampled_from(
+    [
+        *("[aforesaid:internal]", "[/aforesaid:internal]", "[aforesaid:sensitive]", "[/aforesaid:sensitive]"),
+        *(
+            "password: ",
+            "token=",
+            PASSWORD,
+            PASSWORD[:5],
+            PASSWORD[5:],
+            GITHUB,
+            GITHUB[:9],
+            GITHUB[9:],
+            "a ",
+            "\n",
+            "日",
+        ),
+    ]
+)
+
+
+@settings(max_examples=400, deadline=None)
+@given(st.lists(CLASSED | PIECES, max_size=12).map("".join))
+def test_what_is_replaced_where_it_stands_is_what_is_replaced_in_a_copy(text: str) -> None:
+    """Egress from a raw store replaces in windows what the store would have replaced, markers of classes or not."""
+    edits = find_edits(text)
+    done = redact(text)
+    assert all(one.end <= two.start for one, two in pairwise(edits))
+    assert all(0 <= edit.start < edit.end <= len(text) for edit in edits)
+    shown, at = "", 0
+    for edit in edits:
+        shown, at = shown + text[at : edit.start] + edit.text, edit.end
+    assert shown + text[at:] == done.text
+    assert redact(done.text).count == 0
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        (
+            "password: Tr0ub[aforesaid:internal]4dor-9xK[/aforesaid:internal]",
+            "password: [aforesaid:internal]{}[/aforesaid:internal]",
+        ),
+        (
+            "[aforesaid:internal]password: Tr0ub4d[/aforesaid:internal]or-9xK.",
+            "[aforesaid:internal]password: {}[/aforesaid:internal].",
+        ),
+        ("password:[aforesaid:internal] Tr0ub4dor-9xK", "password:[aforesaid:internal] {}"),
+    ],
+)
+def test_a_marker_of_a_class_hides_no_secret_and_covers_it_still(text: str, shown: str) -> None:
+    assert redact(text).text == shown.format("[redacted:password:8+]")
+
+
+UNITS = st.sampled_from([*(f"{stem}{sign}" for stem in STEMS for sign in ("=", " ", ": ", '="')), *HOSTILE])
+FILLS = st.sampled_from(["", "", " ", "\n", "a1", "=x9Zq81kd ", "Cookie: a=b; ", PASSWORD, f"{GITHUB} "])
+
+
+@settings(max_examples=150, deadline=None)
+@given(UNITS, FILLS, st.integers(1300, 4000), FILLS, FILLS)
+def test_where_a_text_repeats_itself_the_same_is_found(unit: str, fill: str, length: int, head: str, tail: str) -> None:
+    piece = unit + fill
+    text = head + piece * (length // len(piece)) + tail
+    done = redact(text)
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(runs, "_repetition", lambda *_: (0, 0))
+        assert redact(text) == done
+
+
+@pytest.mark.parametrize("stem", STEMS)
+@pytest.mark.parametrize("sign", ["=", " ", ": ", '="', "=a1b2c3d4 "])
+def test_a_text_that_is_nothing_but_one_name_is_looked_at_in_few_places(
+    stem: str, sign: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By counts, which no load changes: in a text that is 16 times as long hardly more places are looked at."""
+    seen: list[int] = []
+
+    def count(kind: NameKind, text: str, start: int, end: int) -> tuple[Place, ...]:
+        seen.append(start)
+        return beside_name(kind, text, start, end)
+
+    monkeypatch.setattr("aforesaid.privacy.secrets.beside_name", count)
+
+    def looks(length: int) -> int:
+        seen.clear()
+        find_secrets(f"{stem}{sign}" * (length // len(stem + sign)))
+        return len(seen)
+
+    assert looks(320_000) <= looks(20_000) + 8
 
 
 MANY = [
