@@ -49,6 +49,7 @@ def select(
     max_results: int,
     max_tokens: int,
     session_id: str | None,
+    max_characters: int = LIMIT,
     replacing: Replacing | None = None,
     beside: Probe | None = None,
 ) -> tuple[tuple[Evidence, ...], int]:
@@ -62,6 +63,7 @@ def select(
         max_results: at most so many messages.
         max_tokens: at most so many estimated tokens of all messages together.
         session_id: the rows' session, if it is not the current one.
+        max_characters: of the windows of each message together, at most `LIMIT`.
         replacing: says what must not be quoted of an entry, and what stands there instead; None: nothing.
         beside: the same as `probe` for rows that the work around the request asked for.
 
@@ -74,10 +76,10 @@ def select(
     for row in ranked:
         if len(kept) >= max_results or misfits == MISFITS:
             break
-        if _expect(row.candidate.entry) > left:
+        if _expect(row.candidate.entry, max_characters) > left:
             continue
         finder = beside if beside is not None and row.working else probe
-        built = build_evidence(row, finder, session_id=session_id, replacing=replacing)
+        built = build_evidence(row, finder, session_id=session_id, replacing=replacing, max_characters=max_characters)
         if built.tokens <= left:
             kept.append(built)
             left -= built.tokens
@@ -86,25 +88,31 @@ def select(
     return tuple(kept), len(ranked) - len(kept)
 
 
-def _expect(entry: StoredEntry) -> int:
+def _expect(entry: StoredEntry, limit: int) -> int:
     """The tokens below which a message for an entry is not worth building.
 
     Of a short text exactly what it costs at the least. The windows of a long one are filled to about their limit, and
     four fifths of what as much of it costs on average are taken, which spares reading long texts for nothing.
     """
     length = len(entry.text)
-    if length <= LIMIT:
+    if length <= limit:
         return SMALLEST + least(length)
-    return SMALLEST + max(least(LIMIT // 2), entry.tokens * LIMIT * 4 // (length * 5))
+    return SMALLEST + max(least(limit // 2), entry.tokens * limit * 4 // (length * 5))
 
 
 def build_evidence(
-    ranked: Ranked, probe: Probe, *, session_id: str | None, replacing: Replacing | None = None
+    ranked: Ranked,
+    probe: Probe,
+    *,
+    session_id: str | None,
+    replacing: Replacing | None = None,
+    max_characters: int = LIMIT,
 ) -> Evidence:
     """The framed message of one row."""
     entry = ranked.candidate.entry
     passage = ranked.candidate.passage
-    windows = choose_windows(entry.text, probe if passage is None else _WithPassage(probe, passage))
+    finder = probe if passage is None else _WithPassage(probe, passage)
+    windows = choose_windows(entry.text, finder, limit=max_characters)
     replacements = replacing(entry) if replacing is not None else ()
     if replacements:
         windows = replace_in(windows, replacements)

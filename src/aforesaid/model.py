@@ -542,7 +542,7 @@ class Ranked(Struct, frozen=True, kw_only=True):
 PART_NAMES = (
     *("identifier", "phrase", "fts", "extraTerms", "branch", "file", "symbol", "error", "authority", "recency"),
     "tokens",
-    *("relevance", "neighbours", "speaker", "semantic", "date", "time", "figure"),
+    *("relevance", "neighbours", "speaker", "semantic", "date", "time", "figure", "names"),
 )
 """Names of the addends of a score, in the order of the ranking table."""
 

@@ -111,6 +111,10 @@ class EntryPort(Protocol):
         """Those of the wanted text digests that some row within the spans carries."""
         ...
 
+    def count_tokens(self, spans: Sequence[Span]) -> int:
+        """The estimated tokens of all texts within the spans."""
+        ...
+
 
 class SearchPort(Protocol):
     """Search within one session's snapshot.

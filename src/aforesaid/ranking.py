@@ -8,7 +8,7 @@ no probability and no measure of confidence. `docs/ranking.md` explains each for
 from __future__ import annotations
 
 from functools import lru_cache
-from math import fsum
+from math import fsum, log1p
 from typing import TYPE_CHECKING, Final
 
 from aforesaid.model import Ranked
@@ -46,6 +46,13 @@ TIME: Final = 0.5  # of all of it, for a row that says when, if that was asked
 FIGURE: Final = 0.5  # of all of it, for a row that holds a figure that was asked about
 USER: Final = 0.3  # of all of it, for a user's message that does not begin with a name
 
+# Of contextual ranking: a call or result that holds many names is worth more (`names_in`).
+NAMES: Final = 0.4  # times ln(1 + marks), of all of it, where the work around a request is asked for too
+NAMES_BESIDE_LITERALS: Final = 3.2  # times the same, in the first two tiers
+MOST_BESIDE_LITERALS: Final = 19.0  # there at most; what has names has no authority, so that the bound above holds
+NAMED: Final = frozenset({"tool_call", "tool_result", "shell"})
+READ_FOR_NAMES: Final = 4000  # characters
+
 _TIERS: Final[dict[Tier, int]] = {"identifier": 0, "phrase": 1, "other": 2}
 
 
@@ -56,6 +63,7 @@ def rank(
     time: Time = NO_TIME,
     *,
     admitting: bool = False,
+    working: bool = False,
 ) -> tuple[Ranked, ...]:
     """Orders candidates: tier, score descending, timestamp descending, entry id ascending.
 
@@ -66,9 +74,10 @@ def rank(
         length: number of entries on the branch.
         time: what contextual ranking heeds of the request's days and its question for a time.
         admitting: rows without any stay if neighbours make them relevant (a measurement, see `RetrievalOptions`).
+        working: whether the work around the request is asked for too.
     """
     ranked = [
-        score(candidate, matched, query, length, time)
+        score(candidate, matched, query, length, time, working=working)
         for candidate, matched in candidates
         if matched.identifiers
         or matched.phrases
@@ -83,11 +92,13 @@ def rank(
     return tuple(ranked)
 
 
-def score(candidate: Candidate, matched: Matched, query: Query, length: int, time: Time = NO_TIME) -> Ranked:
+def score(
+    candidate: Candidate, matched: Matched, query: Query, length: int, time: Time = NO_TIME, *, working: bool = False
+) -> Ranked:
     """One candidate with its tier, its score and the addends of it."""
     entry, identifiers = candidate.entry, matched.identifiers
     if candidate.relevance is not None and not identifiers and not matched.phrases:
-        return _score_contextually(candidate, candidate.relevance, matched, query, time)
+        return _score_contextually(candidate, candidate.relevance, matched, query, time, working=working)
     same = (0, 0, 0)
     if identifiers:
         tier: Tier = "identifier"
@@ -100,6 +111,7 @@ def score(candidate: Candidate, matched: Matched, query: Query, length: int, tim
         tier = "phrase" if matched.phrases else "other"
     # Terms are different from each other; names and phrases may be among them.
     topics = len({*identifiers, *matched.phrases, *matched.terms} if tier != "other" else matched.terms)
+    relevance, names = _beside_literals(candidate, working=working)
     addends = (
         IDENTIFIER if tier == "identifier" else 0.0,
         PHRASE if tier == "phrase" else 0.0,
@@ -110,14 +122,26 @@ def score(candidate: Candidate, matched: Matched, query: Query, length: int, tim
         SAME_SYMBOL * same[1],
         SAME_ERROR * same[2],
         *stand(entry.role, entry.tokens, candidate.position, length),
-        0.0 if candidate.relevance is None else round(LITERAL_RELEVANCE * candidate.relevance.own, 4),
+        relevance,
         *(0.0, 0.0),
         round(candidate.semantic + (0.0 if topics else FULL_TEXT), 4) if tier == "other" else 0.0,
         *(0.0, 0.0, 0.0),
+        names,
     )
     return Ranked(
         candidate=candidate, tier=tier, score=round(fsum(addends), 4), addends=addends, matched=matched, same=same
     )
+
+
+def _beside_literals(candidate: Candidate, *, working: bool) -> tuple[float, float]:
+    """The addends `relevance` and `names` of the upper tiers; nothing in the documented ranking.
+
+    The work around a request names much by the way: which of its names are rare says little there.
+    """
+    if candidate.relevance is None:
+        return 0.0, 0.0
+    names = min(MOST_BESIDE_LITERALS, NAMES_BESIDE_LITERALS * names_in(candidate.entry.role, candidate.entry.text))
+    return 0.0 if working else round(LITERAL_RELEVANCE * candidate.relevance.own, 4), round(names, 4)
 
 
 def stand(role: str, tokens: int, position: int, length: int) -> tuple[float, float, float]:
@@ -137,7 +161,7 @@ def cost(tokens: int) -> float:
 
 
 def _score_contextually(
-    candidate: Candidate, relevance: Relevance, matched: Matched, query: Query, time: Time
+    candidate: Candidate, relevance: Relevance, matched: Matched, query: Query, time: Time, *, working: bool
 ) -> Ranked:
     """The same in the third tier of contextual ranking."""
     own, near = RELEVANCE * relevance.own, RELEVANCE * relevance.neighbours
@@ -155,9 +179,22 @@ def _score_contextually(
         DATE * whole if falls_on(entry.timestamp, time.days) else 0.0,
         TIME * whole if time.when and tells_time(entry.text) else 0.0,
         FIGURE * whole if any(map(_is_figure, matched.terms)) else 0.0,
+        NAMES * whole * names_in(entry.role, entry.text) if working else 0.0,
     )
     addends = tuple(round(part, 4) for part in parts)
     return Ranked(candidate=candidate, tier="other", score=round(fsum(addends), 4), addends=addends, matched=matched)
+
+
+def names_in(role: str, text: str) -> float:
+    """About how many names a call or a result holds, as a logarithm; 0 for what is said.
+
+    What an agent needs again after a compaction are names above all: paths, identifiers, addresses. The marks that
+    they are made of (`/`, `_` and `.`) are counted at the beginning of the text, which costs next to nothing.
+    """
+    if role not in NAMED:
+        return 0.0
+    start = text[:READ_FOR_NAMES]
+    return log1p(start.count("/") + start.count("_") + start.count("."))
 
 
 def _speaker(text: str) -> str | None:

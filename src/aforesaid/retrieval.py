@@ -13,6 +13,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from aforesaid import contextual, evidence, lineage, ranking
+from aforesaid.allowance import FULL, allow
 from aforesaid.branches import cover, find_branch
 from aforesaid.errors import ExactSearchFailed, TextSearchFailed
 from aforesaid.language.endings import ENDINGS
@@ -26,6 +27,7 @@ from aforesaid.text import digest
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Sequence
 
+    from aforesaid.allowance import Allowance
     from aforesaid.fusion import Fused
     from aforesaid.model import Branch, Ranked, Relevance, RetrievalStatus, Semantic, Span, StoredEntry
     from aforesaid.moments import Time
@@ -51,6 +53,7 @@ class RetrievalOptions(Struct, frozen=True, kw_only=True):
         admitting: let relevant neighbours bring up rows in which nothing was verified. For measurement only: no
             configuration says so, for it breaks the match rule.
         working: ask beside the request for what the agent is working on (`retrieval.query`).
+        sparing: spend less of the tokens the more the model sees (`retrieval.sparing`).
         max_results: at most so many hits (`retrieval.maxResults`, 1 to 100).
         max_tokens: at most so many estimated tokens of evidence (`context.maxRetrievedHistoryTokens`).
         redacting: replace secrets in what is quoted, where the store holds any (`privacy.redactSecrets`).
@@ -61,6 +64,7 @@ class RetrievalOptions(Struct, frozen=True, kw_only=True):
     contextual: bool = False
     admitting: bool = False
     working: bool = False
+    sparing: bool = True
     max_results: int = 12
     max_tokens: int = 16_000
     redacting: bool = True
@@ -129,11 +133,13 @@ def retrieve(
     distinct = ranking.deduplicate(hidden)
     judged = _withhold(snapshot, hidden, distinct, branch, judge)
     allowed = judged.cleared.values if judged else distinct
+    allowance = _allow(snapshot, branch, options) if allowed else FULL
     hits, left_out = evidence.select(
         allowed,
         looks[0].probe,
         max_results=options.max_results,
-        max_tokens=options.max_tokens,
+        max_tokens=allowance.tokens(options.max_tokens),
+        max_characters=allowance.characters,
         session_id=None,
         replacing=find_replacements if is_due(snapshot.session, options.redacting) else None,
         beside=looks[-1].probe if work else None,
@@ -216,7 +222,7 @@ def _look(
         found = _without_stale(found, fused)
     probe = _probe(query, options)
     time = read_time(words) if options.contextual else NO_TIME
-    ranked = _verify_and_rank(found, query, probe, time, admitting=options.admitting)
+    ranked = _verify_and_rank(found, query, probe, time, options)
     if options.contextual and not (time.days or contextual.convinces([row.matched for row in ranked], query)):
         ranked = tuple(row for row in ranked if row.candidate.admitted)
     return _Look(found=found, probe=probe, ranked=len(ranked), hidden=_hide_visible(snapshot, ranked, branch, request))
@@ -258,6 +264,11 @@ def _mix(looks: Sequence[_Look]) -> _Look:
         ranked=len(hidden) + seen,
         hidden=hidden,
     )
+
+
+def _allow(snapshot: Snapshot, branch: Branch, options: RetrievalOptions) -> Allowance:
+    """How much may be spent on evidence beside what the model sees."""
+    return allow(snapshot.count_tokens(branch.context), working=options.working) if options.sparing else FULL
 
 
 def _withhold(
@@ -433,13 +444,15 @@ def _probe(query: Query, options: RetrievalOptions) -> Probe:
     return Probe(*literals, query.terms, contextual.roots_of(query.terms), ENDINGS)
 
 
-def _verify_and_rank(found: _Found, query: Query, probe: Probe, time: Time, *, admitting: bool) -> tuple[Ranked, ...]:
+def _verify_and_rank(
+    found: _Found, query: Query, probe: Probe, time: Time, options: RetrievalOptions
+) -> tuple[Ranked, ...]:
     """Looks in each text for what was asked, and orders the rows in which something really stands."""
     verified = []
     for candidate in found.candidates:
         identifiers, phrases, terms = probe.matched(candidate.entry.text)
         verified.append((candidate, Matched(identifiers=identifiers, phrases=phrases, terms=terms)))
-    return ranking.rank(verified, query, found.length, time, admitting=admitting)
+    return ranking.rank(verified, query, found.length, time, admitting=options.admitting, working=options.working)
 
 
 def _hide_visible(snapshot: Snapshot, ranked: Sequence[Ranked], branch: Branch, request: str) -> tuple[Ranked, ...]:

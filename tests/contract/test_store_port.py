@@ -25,6 +25,7 @@ from aforesaid.model import Checkpoint, Compaction, Edit, Flaw, Header, Run, Tal
 from aforesaid.storage.sqlite import open_store
 from aforesaid.storage.sqlite.memory import MemoryStore
 from aforesaid.text import digest, words
+from aforesaid.tokens import estimate
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -404,6 +405,14 @@ def test_the_latest_request_is_the_last_one_in_branch_order(store: StorePort) ->
     assert [found and found.id for found in latest] == ["b", "a", None, None]
 
 
+def test_tokens_are_those_of_the_texts_within_the_spans(store: StorePort) -> None:
+    saved = put(store, [entry("a", None, "one"), entry("b", "a", ""), entry("c", "b", "two and three")])
+    with store.read(saved.key) as snapshot:
+        counted = [snapshot.count_tokens(spans) for spans in (((1, 3),), ((3, 3), (1, 1)), ((2, 2),), ((7, 9),), ())]
+    whole = estimate("one") + estimate("two and three")
+    assert counted == [whole, whole, 0, 0, 0]
+
+
 @settings(max_examples=50)
 @given(trees(), st.data())
 def test_digests_and_requests_are_looked_for_within_the_spans_only(
@@ -414,6 +423,7 @@ def test_digests_and_requests_are_looked_for_within_the_spans_only(
     with both(entries) as (fake, real):
         assert real.digests(wanted, spans) == fake.digests(wanted, spans)
         assert real.latest_request(spans) == fake.latest_request(spans)
+        assert real.count_tokens(spans) == fake.count_tokens(spans)
 
 
 def test_words_near_each_other_weigh_more_in_any_order_with_three_others_between_at_most(store: StorePort) -> None:

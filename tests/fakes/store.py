@@ -413,6 +413,9 @@ class FakeSnapshot:
     def digests(self, wanted: Sequence[bytes], spans: Sequence[Span]) -> frozenset[bytes]:
         return frozenset(wanted) & {digest(self._data.entries[row - 1].text) for row in self._backwards(spans)}
 
+    def count_tokens(self, spans: Sequence[Span]) -> int:
+        return sum(estimate(self._data.entries[row - 1].text) for row in self._backwards(spans))
+
     def find_literals(self, needles: Sequence[str], spans: Sequence[Span], limit: int) -> tuple[tuple[int, ...], ...]:
         return tuple(self._find_literal(needle, spans, limit) for needle in needles)
 

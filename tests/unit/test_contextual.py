@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from math import log
 from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given, settings
+from tests.values import make_entry
 from tests.words import any_text
 
 from aforesaid import contextual, lineage, ranking
@@ -154,13 +156,15 @@ def ranked(
     matched: Matched | None = None,
     time: Time = NO_TIME,
     at: str | None = None,
+    working: bool = False,
 ) -> dict[str, float]:
     entry = StoredEntry(
         row=1, id="e", kind="message", role=role, timestamp=at, text=text, parts=(), digest=b"", tokens=0,
         source=Source(line=1, offset=0, length=1, sha256=bytes(32)),
     )  # fmt: skip
     candidate = Candidate(entry=entry, position=0, order=None, relevance=Relevance(own=2.0, neighbours=1.5))
-    found = ranking.score(candidate, matched or Matched(terms=("kayak",)), Query(terms=terms), 1, time)
+    asked = matched or Matched(terms=("kayak",))
+    found = ranking.score(candidate, asked, Query(terms=terms), 1, time, working=working)
     assert found.score == pytest.approx(sum(part.value for part in found.parts))
     return {part.name: part.value for part in found.parts}
 
@@ -208,10 +212,47 @@ def test_names_and_phrases_are_scored_as_documented_and_by_what_else_they_hold()
     assert found == {"identifier": 100.0, "branch": 15.0, "authority": 8.0, "relevance": 2.0}
 
 
+THREE = "a kayak in src/one.py, _"
+
+
+def test_by_the_work_a_call_or_result_is_worth_more_the_more_names_it_holds() -> None:
+    more = {**BOTH, "names": pytest.approx(0.4 * 35 * log(4), abs=1e-4)}
+    assert ranked(THREE, working=True) == more == ranked(THREE, "tool_call", working=True)
+    assert ranked(THREE, "shell", working=True) == more
+    assert ranked(THREE, "assistant", working=True) == BOTH == ranked(THREE)
+    assert ranked(f"a kayak{' ' * 4000}a_b", working=True) == BOTH, "only the beginning is read"
+
+
+@pytest.mark.parametrize("found", [Matched(identifiers=("a_b",)), Matched(phrases=("a b",))])
+def test_beside_a_name_or_phrase_names_count_up_to_a_bound(found: Matched) -> None:
+    assert ranked("a_b", matched=found)["names"] == pytest.approx(3.2 * log(2), abs=1e-4)
+    assert ranked("a_b/" * 999, "tool_call", matched=found)["names"] == ranking.MOST_BESIDE_LITERALS
+    assert "names" not in ranked("a_b", "user", matched=found)
+    assert ("relevance" in ranked("x", matched=found), "relevance" in ranked("x", matched=found, working=True)) == (
+        True,
+        False,
+    )
+
+
+def test_the_documented_score_knows_nothing_of_names() -> None:
+    entry = make_entry("a_b/c", role="tool_result")
+    candidate = Candidate(entry=entry, position=0, order=0)
+    for working in (False, True):
+        found = ranking.score(candidate, Matched(identifiers=("a_b",)), Query(), 1, working=working)
+        assert {part.name for part in found.parts} <= {"identifier", "branch", "tokens"}
+
+
+def test_names_length_and_place_together_do_not_outweigh_a_topic() -> None:
+    assert ranking.NAMED.isdisjoint(ranking.AUTHORITY), "a row has either names or authority"
+    most = max(ranking.MOST_BESIDE_LITERALS, *ranking.AUTHORITY.values())
+    assert most + ranking.RECENCY + ranking.TOKENS < ranking.EXTRA_TERM
+
+
 def test_the_bounds_of_the_module_are_what_the_documentation_says() -> None:
     assert (NEXT, PREVIOUS, FAR, ANSWER_NEXT) == (0.7, 0.4, 0.2, 0.4)
     assert (ranking.RELEVANCE, ranking.LITERAL_RELEVANCE, ranking.SPEAKER, ranking.USER) == (10.0, 1.0, 1.0, 0.3)
     assert (ranking.DATE, ranking.TIME, ranking.FIGURE) == (2.0, 0.5, 0.5)
+    assert (ranking.NAMES, ranking.NAMES_BESIDE_LITERALS, ranking.MOST_BESIDE_LITERALS) == (0.4, 3.2, 19.0)
     assert (contextual.MOST_ASIDES, contextual.MOST_PAIRS, contextual.MOST_ABSENT) == (64, 16, 3)
 
 

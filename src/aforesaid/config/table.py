@@ -196,6 +196,7 @@ _RETRIEVAL = (
     _choice(
         "retrieval.query", "latest", ("latest", "working"), "read the latest request only, or the work around it too",
     ),
+    _switch("retrieval.sparing", True, "spend less on evidence the more of the session the model sees"),
     _choice("retrieval.embedding.mode", "local", ("local", "remote"), "where vectors are made"),
     _text(
         "retrieval.embedding.provider", "aforesaid-local", "who makes the vectors",

@@ -96,6 +96,7 @@ class Retrieving(Upkeep):
             fts=self.config.boolean("retrieval.fts"),
             contextual=self.config.text("retrieval.ranking") == "contextual",
             working=self.config.text("retrieval.query") == "working",
+            sparing=self.config.boolean("retrieval.sparing"),
             max_results=self.config.integer("retrieval.maxResults"),
             max_tokens=self.config.integer("context.maxRetrievedHistoryTokens"),
             redacting=self.config.boolean("privacy.redactSecrets"),

@@ -48,6 +48,7 @@ _ENTRIES = (
 )
 _REQUEST = f"SELECT max(row) FROM entry WHERE flags & {REQUEST} AND row BETWEEN ? AND ?"
 _DIGESTS = "SELECT digest FROM digest WHERE row BETWEEN ? AND ?"
+_TOKENS = "SELECT total(tokens) FROM entry WHERE row BETWEEN ? AND ?"
 _NOTHING = Extra()
 
 
@@ -130,6 +131,11 @@ class ShardSnapshot:
                     carried |= here
                     left -= here
         return frozenset(carried)
+
+    def count_tokens(self, spans: Sequence[Span]) -> int:
+        """The estimated tokens of all texts within the spans."""
+        with self._reading():
+            return sum(int(self._connection.execute(_TOKENS, span).get) for span in spans)
 
     def find_literals(self, needles: Sequence[str], spans: Sequence[Span], limit: int) -> tuple[tuple[int, ...], ...]:
         """For each needle the rows that hold it literally, latest on the branch first."""
