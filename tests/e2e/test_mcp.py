@@ -200,7 +200,9 @@ def test_without_a_session_it_says_so_and_takes_one_of_the_project(desk: Desk) -
 
     async def check(client: Client) -> None:
         assert await refused(client, "history_recall", query="port") == "bad-argument"
-        assert (await ask(client, "history_status"))["session"] is None
+        status = await ask(client, "history_status")
+        assert (status["session"], status["coverage"]) == (None, None)
+        assert [known["sessionId"] for known in status["sessions"]] == ["mine"], "those that it may name"
         page = await ask(client, "history_recall", query="port", session="mine")
         assert [hit["snippet"] for hit in page["hits"]] == ["my port"]
         assert await refused(client, "history_recall", query="port", session="other") == "scope-not-allowed"

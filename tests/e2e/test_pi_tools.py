@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import subprocess
+import sys
+import time
 from typing import TYPE_CHECKING, Any
 
 from tests.realpi import FACT, OFF_TOPIC, Home, Model, Pi, evidence, fill, lose_the_fact, needs_pi, text_of
@@ -175,6 +177,34 @@ def test_a_service_that_does_not_run_is_an_answer_too(home: Home, model: Model) 
         told = text_of(model.calls[-1][-1])
         assert told.startswith("the history does not answer (service-down)")
         assert str(home.folder) not in told
+        assert pi.faults == []
+
+
+SILENT = """
+import json, sys
+native = {"status": "native", "reason": "x", "failed": False, "messages": [], "omitted": []}
+for line in sys.stdin:
+    asked = json.loads(line)
+    if "id" in asked and asked["method"] != "session/tool":
+        result = native if asked["method"] == "session/context" else {}
+        print(json.dumps({"jsonrpc": "2.0", "id": asked["id"], "result": result}), flush=True)
+"""
+
+
+def test_a_call_ends_when_its_user_stops_the_run(home: Home, model: Model) -> None:
+    program = home.folder / "silent.py"
+    program.write_text(SILENT)
+    home.launch(sys.executable, str(program))
+    model.script = lambda _: {"tool": "history_status", "arguments": {}}
+    with Pi(home) as pi:
+        pi.ask("prompt", message="hello")
+        pi.wait(lambda event: event.get("type") == "tool_execution_start")
+        began = time.monotonic()
+        pi.send({"type": "abort"})
+        pi.wait(lambda event: event.get("type") == "agent_settled")
+        (ended,) = [event for event in pi.events if event.get("type") == "tool_execution_end"]
+        assert "(cancelled)" in json.dumps(ended["result"])
+        assert time.monotonic() - began < 30, "a call may take a minute"
         assert pi.faults == []
 
 

@@ -26,10 +26,12 @@ class Place(Struct, frozen=True, kw_only=True):
     Attributes:
         session: file or id of the session that counts; None if it is not known.
         leaf: id of the entry that made the call; None takes the session's last one.
+        folder: where nobody knows the session: the folder whose sessions may be asked for.
     """
 
     session: str | None = None
     leaf: str | None = None
+    folder: str | None = None
 
 
 def need(place: Place) -> Place:
@@ -41,7 +43,7 @@ def need(place: Place) -> Place:
     if place.session is None:
         raise BadArgument(
             "the host does not say which session this is",
-            "name it as `session`; `aforesaid sessions` lists ids",
+            "name it as `session`; history_status lists those of this folder",
         )
     return place
 

@@ -265,7 +265,8 @@ class HistoryTools:
                 caller=self._caller,
             )  # fmt: skip
         own = next(iter(self._engine.known(place.session)), None) if place.session is not None else None
-        listed = self._engine.sessions(project=own.header.cwd) if allowed and own and own.header.cwd else ()
+        folder = own.header.cwd if own is not None and allowed else place.folder
+        listed = self._engine.sessions(project=folder) if folder else ()
         coverage = wire.recall(page)["coverage"] if page is not None else None
         return {
             "schema": "aforesaid.history-status/1",

@@ -73,7 +73,7 @@ def find_place(engine: Engine, around: Surroundings, meta: Mapping[str, Any], gi
         check_other(engine, given, file, folder=around.folder, project=around.project)
         return Place(session=given)
     if file is None:
-        return Place()
+        return Place(folder=around.folder)
     return Place(session=file, leaf=engine.find_call(file, call) if call else None)
 
 
