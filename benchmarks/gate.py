@@ -18,6 +18,10 @@ KNOWN: dict[str, dict[str, Any]] = json.loads((Path(__file__).parent / "known-mi
 
 SMALL = 8_000
 """Entries up to which the rows of secrets are measured too: they say the same at every size."""
+LARGE = 2_000_000
+"""Entries from which on searches of as many sessions of 400 entries are measured."""
+MANY = 80_000
+"""Entries of the sessions that are searched together in small runs: 200 sessions."""
 
 
 def measure(entries: str, subject: str = "retrieve") -> list[dict[str, Any]]:
@@ -28,6 +32,15 @@ def measure(entries: str, subject: str = "retrieve") -> list[dict[str, Any]]:
     if "rows" not in document:
         raise SystemExit(f"the benchmark failed: {document}")
     return list(document["rows"])
+
+
+def measure_all(entries: str) -> list[dict[str, Any]]:
+    """The rows of every subject that is measured at a size."""
+    rows = measure(entries)
+    if int(entries) <= SMALL:
+        return rows + measure(entries, "secrets") + measure(str(MANY), "recall")
+    # Sizes between the smallest and the largest say nothing more about searches of many sessions.
+    return rows + (measure(entries, "recall") if int(entries) >= LARGE else [])
 
 
 def verdict(row: dict[str, Any]) -> str:
@@ -60,9 +73,7 @@ def show(rows: list[dict[str, Any]]) -> None:
 def main(entries: str) -> int:
     """Measures, at most twice; 1 if something is missed that is not a known miss."""
     for attempt in (1, 2):
-        rows = measure(entries)
-        if int(entries) <= SMALL:
-            rows += measure(entries, "secrets")
+        rows = measure_all(entries)
         print(f"\n{entries} entries, run {attempt}: figure, floor, ratio, bound")
         show(rows)
         if all(verdict(row) != "MISSED" for row in rows):

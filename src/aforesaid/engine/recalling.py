@@ -64,6 +64,8 @@ OWN = Caller()
 class Recalling(Retrieving):
     """Explicit search."""
 
+    _placed: tuple[Sequence[Session], dict[str, int]] | None = None
+    _flawed: tuple[Sequence[Session], tuple[str, ...]] | None = None
     _arranged: tuple[Sequence[Session], str, Batches, bytes] | None = None
 
     def recall(
@@ -217,6 +219,8 @@ class Recalling(Retrieving):
         else:
             seen = self._surveyor.survey(sessions[1:])
         batches, name = self._arrange(self._pick(sessions, question, own), own)
+        if self._flawed is None or self._flawed[0] is not sessions:
+            self._flawed = sessions, flaws_of(sessions)
         return Selection(
             own=own,
             batches=batches,
@@ -224,7 +228,7 @@ class Recalling(Retrieving):
             known=len(sessions),
             eligible=len(sessions) + seen.unknown + len(missing),
             stale=seen.stale + (STALE in reasons),
-            reasons=tuple(dict.fromkeys((*reasons, *missing, *seen.reasons, *flaws_of(sessions)))),
+            reasons=tuple(dict.fromkeys((*reasons, *missing, *seen.reasons, *self._flawed[1]))),
         )
 
     def _pick(self, sessions: Sequence[Session], question: Question, own: Session | None) -> Sequence[Session]:
@@ -239,7 +243,12 @@ class Recalling(Retrieving):
         keys = self._store.may_hold(sessions, alternatives)
         if len(keys) == len(sessions):
             return sessions
-        return [one for one in sessions if one.key in keys or (own is not None and one.key == own.key)]
+        if own is not None:
+            keys |= {own.key}
+        last = self._placed
+        if last is None or last[0] is not sessions:
+            self._placed = last = sessions, {one.key: place for place, one in enumerate(sessions)}
+        return [sessions[place] for place in sorted([last[1][key] for key in keys if key in last[1]])]
 
     def _arrange(self, picked: Sequence[Session], own: Session | None) -> tuple[Batches, bytes]:
         """What is searched together, in order, and its name; the same for the next question about the same sessions."""

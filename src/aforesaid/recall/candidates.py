@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from aforesaid.model import Span
     from aforesaid.ports import BrowsePort
 
+_FEW = 16
+"""Entries that are rather read at once than in two steps."""
+
 
 class Candidates(Struct, frozen=True, kw_only=True):
     """The entries of one session that are looked at.
@@ -32,8 +35,10 @@ class Candidates(Struct, frozen=True, kw_only=True):
 
 def ask_late(snapshot: BrowsePort, spans: Sequence[Span], wanted: Filter, proposed: Sequence[int] | None) -> Candidates:
     """Those of a session that are proposed and pass the filter, each read when it is needed."""
+    if proposed is not None and len(proposed) <= _FEW:
+        return take(snapshot.outlines(spans, wanted, proposed) if proposed else (), None)
     return Candidates(
-        standings=snapshot.standings(spans, wanted, proposed) if proposed is None or proposed else (),
+        standings=snapshot.standings(spans, wanted, proposed),
         outlines=lambda rows: snapshot.outlines(spans, wanted, rows),
     )
 

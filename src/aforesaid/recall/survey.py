@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
+from aforesaid.listing import Listing
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
@@ -50,6 +52,7 @@ class Surveyor:
         self._beside: tuple[str, ...] = ()
         self._every: Sequence[Session] = ()
         self._taken: frozenset[str] = frozenset()
+        self._folders: dict[str, Listing] = {}
         self._listed: dict[str, tuple[list[str], list[str]]] = {}
 
     def survey(
@@ -86,12 +89,14 @@ class Surveyor:
 
     def _others(self, folder: str) -> list[str]:
         """The files of a folder that are no known session's, by name."""
+        if folder not in self._folders:
+            self._folders[folder] = Listing(folder)
         try:
-            names = os.listdir(folder)
+            names = self._folders[folder].names()
         except OSError:
             return []
         known = self._listed.get(folder)
-        if known is None or known[0] != names:
+        if known is None or known[0] is not names:
             files = [os.path.join(folder, name) for name in sorted(names) if name.endswith(SUFFIX)]
             known = self._listed[folder] = names, [file for file in files if os.path.normcase(file) not in self._taken]
         return known[1]

@@ -34,6 +34,8 @@ if TYPE_CHECKING:
 
 KEPT = 2000
 """Entries of a listing that stays with an open file; the next page, or the next search, often asks for the same."""
+KEPT_TEXTS = 16
+"""Texts of one question that stay with an open file, as those of automatic retrieval do; the next one may ask again."""
 
 _OUTLINES = (
     "SELECT entry.row, id, kind, role, timestamp, tokens, digest, extra FROM entry"

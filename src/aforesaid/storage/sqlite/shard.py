@@ -24,7 +24,12 @@ if TYPE_CHECKING:
     from aforesaid.storage.sqlite.id_blocks import Blocks
 
 _ROLES = "SELECT row, role, flags FROM entry"
-_UNFED = f"SELECT row FROM entry WHERE NOT flags & {FED} AND length(text) > 0 ORDER BY row"
+_UNFED = (
+    "SELECT entry.row FROM digest CROSS JOIN entry ON entry.row = digest.row"
+    " WHERE digest.row NOT IN (SELECT id FROM search_docsize)"
+    f" AND NOT flags & {FED} AND length(text) > 0 ORDER BY digest.row"
+)
+"""Two small tables tell which few rows of the large one have to be looked at: most are in the full-text index."""
 _STATE = "SELECT incarnation, projection, tail, session FROM shard"
 
 

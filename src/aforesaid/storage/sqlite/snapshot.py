@@ -231,8 +231,21 @@ class ShardSnapshot:
         """The texts of these rows."""
         from aforesaid.storage.sqlite import browse  # late: automatic retrieval has no use for it
 
-        with self._reading():
-            return browse.texts(self._shard, rows)
+        if len(rows) > browse.KEPT_TEXTS:
+            with self._reading():
+                return browse.texts(self._shard, rows)
+        recent = self._shard.recent
+        known = recent.texts(self._session.generation)
+        missing = [row for row in rows if row not in known]
+        found = {row: known[row] for row in rows if row in known}
+        if missing:
+            with self._reading():
+                read = browse.texts(self._shard, missing)
+            for row, text in zip(missing, read, strict=True):
+                found[row] = text
+                if text:
+                    recent.keep(row, text)
+        return tuple([found[row] for row in rows])
 
     @contextmanager
     def _reading(self) -> Iterator[None]:

@@ -50,6 +50,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from aforesaid.inquiry import Alternatives
+    from aforesaid.listing import Listing
     from aforesaid.model import Session, Tally, VectorCount
     from aforesaid.ports import SessionWriter
     from aforesaid.storage.sqlite.erasure import Eraser
@@ -121,7 +122,9 @@ class SqliteStore:
         self._words: WordIndex | None = None
         self._vectors: dict[str, VectorFile] = {}
         self._picking: Picker | None = None
+        self._listing: Listing | None = None
         self._names: tuple[list[str], frozenset[str], list[str]] | None = None
+        self._missing: tuple[object, object, frozenset[str]] | None = None
         self._all: tuple[tuple[object, ...], tuple[Session, ...]] | None = None
 
     @property
@@ -447,8 +450,10 @@ class SqliteStore:
         """All sessions, newest first: what the catalogue says, put right as in `_listed`."""
         keys, logged = self._present()
         catalogued, known = self._catalogue.everything(), self._catalogue.states()
+        if self._missing is None or self._missing[0] is not keys or self._missing[1] is not known:
+            self._missing = keys, known, keys - known.keys()
         apart: dict[str, Session | None] = {}
-        for key in sorted((keys - known.keys()).union(logged)):
+        for key in sorted(self._missing[2].union(logged)):
             try:
                 session = self._session(key)
             except StoreCorrupt:
@@ -468,13 +473,17 @@ class SqliteStore:
 
     def _present(self) -> tuple[frozenset[str], list[str]]:
         """The keys of all session files, the same object while none comes or goes, and those with something logged."""
+        if self._listing is None:
+            from aforesaid.listing import Listing  # late: only lists of sessions need it
+
+            self._listing = Listing(self._sessions)
         try:
-            names = os.listdir(self._sessions)
+            names = self._listing.names()
         except FileNotFoundError:
             names = []
         except OSError as error:
             raise system_error(error, self._sessions) from error
-        if self._names is None or self._names[0] != names:
+        if self._names is None or self._names[0] is not names:
             present = self._keys()
             same = self._names is not None and self._names[1] == present.keys()
             keys = self._names[1] if self._names is not None and same else frozenset(present)
