@@ -8,6 +8,7 @@ the development parts of the evaluation sets; `docs/ranking.md` shows what each 
 
 from __future__ import annotations
 
+import sys
 from heapq import nlargest
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final
@@ -18,10 +19,12 @@ from aforesaid.model import Relevance
 from aforesaid.text import is_unspaced, words
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Iterable, Mapping, Sequence
+    from array import array
+    from collections.abc import Collection, Iterable, Mapping, Sequence
+    from typing import Any
 
     from aforesaid.lineage import Places
-    from aforesaid.model import Matched, Query, Weight
+    from aforesaid.model import Matched, Query, Weight, Weights
 
 # Shares of the neighbours' own scores that a row takes.
 NEXT: Final = 0.7
@@ -89,25 +92,43 @@ def _overlap(first: str, second: str) -> bool:
 
 
 def order(
-    weights: Sequence[Weight],
+    weights: Weights,
     places: Places,
     eligible: Places,
     limit: int,
-    semantic: Mapping[int, float] = _NONE,
     *,
-    literal: Container[int] = (),
+    semantic: Mapping[int, float] = _NONE,
+    literal: Collection[int] = (),
+    others: Sequence[Weight] = (),
 ) -> dict[int, Relevance]:
     """The most relevant rows, best first; of equal ones the later on the branch.
 
     Args:
-        weights: rows of the branch with what they hold themselves. One that holds nothing has the score 0, and may come
-            back if it is listed all the same.
+        weights: rows of the branch with what they hold themselves.
         places: of the rows on the branch.
         eligible: the part of the branch whose rows may come back; the others still count as neighbours.
         limit: how many rows are wanted.
         semantic: what rows are worth by their vectors, as scores of `weights`.
         literal: rows that are wanted whatever they are worth, because a name or phrase stands in them.
+        others: rows that hold nothing and may come back all the same.
     """
+    numpy = sys.modules.get("numpy")  # where it is loaded already, it counts the same to the last bit
+    if numpy is None:
+        return order_singly((*weights, *others), places, eligible, limit, semantic=semantic, literal=literal)
+    arrays = _Arrays(numpy, weights, others, semantic)
+    return order_arrays(arrays, places, eligible, limit, literal=literal)
+
+
+def order_singly(
+    weights: Sequence[Weight],
+    places: Places,
+    eligible: Places,
+    limit: int,
+    *,
+    semantic: Mapping[int, float],
+    literal: Collection[int],
+) -> dict[int, Relevance]:
+    """`order`, a row at a time."""
     scores = {place: weight for weight in weights if (place := places.of(weight.row)) is not None}
     sums = {place: weight.score for place, weight in scores.items()}
     for row, worth in semantic.items():
@@ -129,3 +150,65 @@ def order(
         found.append((weight.score + by_vector + near, place, weight.row, relevance))
     best = {row: relevance for _, _, row, relevance in nlargest(limit, found, key=lambda one: one[:2])}
     return best | {row: relevance for _, _, row, relevance in found if row in literal}
+
+
+class _Arrays:
+    """What `order` gets, as arrays of numpy."""
+
+    def __init__(self, numpy: Any, weights: Weights, others: Sequence[Weight], semantic: Mapping[int, float]) -> None:
+        self.numpy = numpy
+        self.rows = _join(numpy, weights.rows, [one.row for one in others], numpy.int64)
+        self.own = _join(numpy, weights.scores, [one.score for one in others], numpy.float64)
+        answers = numpy.frombuffer(weights.roles or b"", numpy.uint8) == weights.names.index("assistant")
+        self.answers = _join(numpy, answers.tobytes(), [one.role == "assistant" for one in others], numpy.bool_)
+        self.similar = numpy.fromiter(semantic, numpy.int64, len(semantic))
+        self.size = int(max(self.rows.max(initial=0), self.similar.max(initial=0))) + 1
+        self.worth = numpy.zeros(self.size)
+        self.worth[self.similar] = numpy.fromiter(semantic.values(), numpy.float64, len(semantic))
+
+    def spread(self, places: Places) -> Any:
+        """The place of each row, -1 for those that have none."""
+        spread = self.numpy.full(self.size, -1, self.numpy.int64)
+        for first, last, before in places.spans:
+            part = spread[first : last + 1]
+            part[:] = self.numpy.arange(before, before + len(part))
+        return spread
+
+
+def order_arrays(
+    arrays: _Arrays, places: Places, eligible: Places, limit: int, *, literal: Collection[int]
+) -> dict[int, Relevance]:
+    """`order`, all rows at once."""
+    numpy, worth = arrays.numpy, arrays.worth
+    place_of = arrays.spread(places)
+    sums = numpy.zeros(places.length + 4)  # two places beyond each end, where nothing stands
+    on_branch = place_of[arrays.rows] >= 0
+    sums[place_of[arrays.rows[on_branch]] + 2] = arrays.own[on_branch]
+    similar = arrays.similar[place_of[arrays.similar] >= 0]
+    sums[place_of[similar] + 2] += worth[similar]
+    wanted = on_branch & (arrays.spread(eligible)[arrays.rows] >= 0)
+    rows, own = arrays.rows[wanted], arrays.own[wanted]
+    at = place_of[rows] + 2
+    asked = NEXT * sums[at + 1] + PREVIOUS * sums[at - 1]
+    near = numpy.where(arrays.answers[wanted], ANSWER_NEXT * sums[at + 1], asked)
+    near += FAR * (sums[at + 2] + sums[at - 2])
+    total = own + worth[rows] + near
+    chosen = numpy.arange(len(rows))
+    if len(rows) > limit:
+        least = numpy.partition(total, len(rows) - limit)[len(rows) - limit]
+        chosen = numpy.flatnonzero(total >= least)
+    chosen = chosen[numpy.lexsort((-at[chosen], -total[chosen]))][:limit]
+    if literal:
+        named = numpy.isin(rows, numpy.fromiter(literal, numpy.int64, len(literal)))
+        chosen = numpy.concatenate([chosen, numpy.flatnonzero(named)])
+    columns = (part[chosen].tolist() for part in (rows, own, near, worth[rows]))
+    return {
+        row: Relevance(own=score, neighbours=beside, semantic=vector)
+        for row, score, beside, vector in zip(*columns, strict=True)
+    }
+
+
+def _join(numpy: Any, buffer: array[int] | array[float] | bytes, more: Sequence[float], kind: Any) -> Any:
+    """The items of a buffer and some more; numpy refuses empty buffers."""
+    first = numpy.frombuffer(buffer, kind) if buffer else numpy.empty(0, kind)
+    return numpy.concatenate([first, numpy.array(more, kind)]) if more else first

@@ -6,6 +6,7 @@ where. Everything is exact: a full-text index only proposes, this module decides
 
 from __future__ import annotations
 
+from array import array
 from functools import lru_cache
 from itertools import islice
 from typing import TYPE_CHECKING, Final
@@ -98,6 +99,12 @@ _REMEMBERED: Final = 8192
 _folded = lru_cache(maxsize=1024)(_text.fold)
 
 
+@lru_cache(maxsize=256)
+def _offsets(text: str) -> array[int] | None:
+    offsets = _text.fold_with_offsets(text)[1]
+    return None if offsets is None else array("l", offsets)
+
+
 class Folded:
     """A text with its lookup form and the way back, which is only made when it is asked for."""
 
@@ -107,13 +114,14 @@ class Folded:
         """Folds the text once for any number of terms."""
         self.original = text
         self.folded = _folded(text) if len(text) <= _REMEMBERED else _text.fold(text)
-        self._offsets: list[int] | bool | None = False
+        self._offsets: Sequence[int] | bool | None = False
 
     def origin(self, index: int) -> int:
         """The offset in the original text of a character of the folded one."""
         if self._offsets is False:
-            self._offsets = _text.fold_with_offsets(self.original)[1]
-        return self._offsets[index] if isinstance(self._offsets, list) else index
+            short = len(self.original) <= _REMEMBERED
+            self._offsets = _offsets(self.original) if short else _text.fold_with_offsets(self.original)[1]
+        return index if self._offsets is None or isinstance(self._offsets, bool) else self._offsets[index]
 
 
 class Term:
@@ -203,17 +211,38 @@ class Term:
 class Inflected(Term):
     """A term of one word that any form of the word matches: its root with one of the known endings."""
 
-    __slots__ = ("_endings", "_root")
+    __slots__ = ("_endings", "_longest", "_root")
 
     def __init__(self, text: str, root: str, endings: frozenset[str]) -> None:
         """Takes the item of the query verbatim, the folded beginning of its forms, and what may follow it."""
         super().__init__(text)
         self._root = root
         self._endings = endings
+        self._longest = max(map(len, endings), default=0)
 
     def found_in(self, text: Folded) -> bool:
         """Whether the text holds a form of the term."""
-        return self._root in text.folded and next(self._occurrences(text), None) is not None
+        start = text.folded.find(self._root)
+        if start < 0:
+            return False
+        if text.original.isascii():
+            return self._stands_in(text.original, text.folded, start)
+        return next(self._occurrences(text), None) is not None
+
+    def _stands_in(self, original: str, folded: str, start: int) -> bool:
+        """The same from the first place of the root on, as `_free` has it for ASCII."""
+        length = len(folded)
+        while start >= 0:
+            stop = end = start + len(self._root)
+            if not folded[start - 1 : start].isalnum() or _text.is_hump(original, start):
+                while stop < length and folded[stop].isalnum() and not _text.is_hump(original, stop):
+                    stop += 1
+                    if stop - end > self._longest:
+                        break
+                if folded[end:stop] in self._endings:
+                    return True
+            start = folded.find(self._root, stop)
+        return False
 
     def _occurrences(self, text: Folded) -> Iterator[tuple[int, int]]:
         folded = text.folded
@@ -233,9 +262,13 @@ def _free(text: Folded, index: int) -> bool:
     if index == 0 or index == len(folded):
         return True
     left, right = folded[index - 1], folded[index]
-    if not (left.isalnum() or _text.is_word(left)) or not (right.isalnum() or _text.is_word(right)):
+    if left.isascii() and right.isascii():
+        # By far the most of them, and two questions are enough.
+        if not (left.isalnum() and right.isalnum()):
+            return True
+    elif not _text.is_word(left) or not _text.is_word(right):
         return True
-    if _text.is_unspaced(left) or _text.is_unspaced(right):
+    elif _text.is_unspaced(left) or _text.is_unspaced(right):
         # Inside a run every place is free; at its edge the other script begins or ends.
         return True
     origin = text.origin(index)

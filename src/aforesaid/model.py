@@ -8,9 +8,13 @@ Claude Code and Codex against them.
 
 from __future__ import annotations
 
-from typing import Generic, Literal, TypeVar
+from array import array
+from typing import TYPE_CHECKING, Generic, Literal, TypeVar
 
 from msgspec import Struct
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 Role = Literal["user", "assistant", "tool_call", "tool_result", "shell", "summary", "custom"]
 Kind = Literal["message", "compaction", "branch-summary", "custom", "context-edit", "label", "other", "gap"]
@@ -445,6 +449,34 @@ class Weight(Struct, frozen=True, kw_only=True, gc=False):
     row: int
     score: float
     role: Role
+
+
+class Weights(Struct, frozen=True, kw_only=True):
+    """The weights of many rows, as buffers, so that whoever has numpy need not touch each.
+
+    Attributes:
+        rows: ascending.
+        scores: of each.
+        roles: of each, a number of `names`.
+        names: of the roles.
+    """
+
+    rows: array[int]
+    scores: array[float]
+    roles: bytes
+    names: tuple[Role, ...]
+
+    def __len__(self) -> int:
+        """How many rows there are."""
+        return len(self.rows)
+
+    def __iter__(self) -> Iterator[Weight]:
+        """Each row by itself."""
+        for row, score, role in zip(self.rows, self.scores, self.roles, strict=True):
+            yield Weight(row=row, score=score, role=self.names[role])
+
+
+NO_WEIGHTS = Weights(rows=array("q"), scores=array("d"), roles=b"", names=("assistant",))
 
 
 class Relevance(Struct, frozen=True, kw_only=True, gc=False):

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
         TermRow,
         Tree,
         Verification,
-        Weight,
+        Weights,
     )
     from aforesaid.tombstones import Burial, Marker
 
@@ -152,7 +152,7 @@ class SearchPort(Protocol):
         roots: Sequence[str],
         spans: Sequence[Span],
         near: Sequence[tuple[str, str]] = (),
-    ) -> tuple[Weight, ...]:
+    ) -> Weights:
         """Every row that holds at least one of the terms, or a word that begins with one of the roots.
 
         Rows come in ascending order. Their scores are bm25 over the whole session, higher is better (k1 1.2, b 0.75,

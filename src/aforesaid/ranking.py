@@ -163,25 +163,25 @@ def cost(tokens: int) -> float:
 def _score_contextually(
     candidate: Candidate, relevance: Relevance, matched: Matched, query: Query, time: Time, *, working: bool
 ) -> Ranked:
-    """The same in the third tier of contextual ranking."""
+    """The same in the third tier of contextual ranking. Most parts are zero, and rounding one costs as much as any."""
     own, near = RELEVANCE * relevance.own, RELEVANCE * relevance.neighbours
     semantic = RELEVANCE * relevance.semantic
     entry, whole = candidate.entry, own + near + semantic
     name = _speaker(entry.text)
-    parts = (
-        *(0.0,) * 8,
-        USER * whole if entry.role == "user" and name is None else 0.0,
-        *(0.0, 0.0),
-        own,
-        near,
-        SPEAKER * whole if name in query.terms else 0.0,
-        semantic,
-        DATE * whole if falls_on(entry.timestamp, time.days) else 0.0,
-        TIME * whole if time.when and tells_time(entry.text) else 0.0,
-        FIGURE * whole if any(map(_is_figure, matched.terms)) else 0.0,
-        NAMES * whole * names_in(entry.role, entry.text) if working else 0.0,
+    addends = (
+        *_EIGHT_ZEROS,
+        round(USER * whole, 4) if entry.role == "user" and name is None else 0.0,
+        0.0,
+        0.0,
+        round(own, 4),
+        round(near, 4),
+        round(SPEAKER * whole, 4) if name is not None and name in query.terms else 0.0,
+        round(semantic, 4) if semantic else 0.0,
+        round(DATE * whole, 4) if time.days and falls_on(entry.timestamp, time.days) else 0.0,
+        round(TIME * whole, 4) if time.when and tells_time(entry.text) else 0.0,
+        round(FIGURE * whole, 4) if any(map(_is_figure, matched.terms)) else 0.0,
+        round(NAMES * whole * names_in(entry.role, entry.text), 4) if working else 0.0,
     )
-    addends = tuple(round(part, 4) for part in parts)
     return Ranked(candidate=candidate, tier="other", score=round(fsum(addends), 4), addends=addends, matched=matched)
 
 
@@ -197,12 +197,16 @@ def names_in(role: str, text: str) -> float:
     return log1p(start.count("/") + start.count("_") + start.count("."))
 
 
+_EIGHT_ZEROS: Final = (0.0,) * 8
+
+
 def _speaker(text: str) -> str | None:
     """The name that a text begins with, as in `Ann: see you`: where several talk, roles say nothing."""
-    name, colon, _ = text[:_LONGEST_NAME].partition(":")
-    return name if colon and name.isalpha() and name[0].isupper() else None
+    end = text.find(":", 0, _LONGEST_NAME)
+    return text[:end] if end > 0 and text[0].isupper() and text[:end].isalpha() else None
 
 
+@lru_cache(maxsize=1024)
 def _is_figure(term: str) -> bool:
     return any(map(str.isdecimal, term))
 

@@ -18,18 +18,18 @@ from aforesaid.branches import cover, find_branch
 from aforesaid.errors import ExactSearchFailed, TextSearchFailed
 from aforesaid.language.endings import ENDINGS
 from aforesaid.matching import Probe
-from aforesaid.model import Candidate, Coverage, Diagnostics, Matched, Query, Retrieval, Weight
+from aforesaid.model import NO_WEIGHTS, Candidate, Coverage, Diagnostics, Matched, Query, Retrieval, Weight
 from aforesaid.moments import NO_TIME, read_time
 from aforesaid.privacy.egress import find_replacements, is_due
 from aforesaid.query import read_query
 from aforesaid.text import digest
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Container, Sequence
+    from collections.abc import Callable, Collection, Sequence
 
     from aforesaid.allowance import Allowance
     from aforesaid.fusion import Fused
-    from aforesaid.model import Branch, Ranked, Relevance, RetrievalStatus, Semantic, Span, StoredEntry
+    from aforesaid.model import Branch, Ranked, Relevance, RetrievalStatus, Semantic, Span, StoredEntry, Weights
     from aforesaid.moments import Time
     from aforesaid.ports import SimilarityPort, Snapshot
     from aforesaid.privacy.judge import Judge
@@ -37,6 +37,8 @@ if TYPE_CHECKING:
 
 TERM_POOL = 80
 """Rows that the full-text search hands over, best bm25 first: several times as many as come back by default."""
+CONTEXT_POOL = 64
+"""The same of contextual ranking, which needs fewer: what makes a row relevant is counted before the pool is cut."""
 LITERAL_POOL = 200
 """Rows that each literal search hands over: latest on the branch first."""
 LITERALS_POOL = 1600
@@ -348,8 +350,8 @@ def _search(
     if options.fts:
         try:
             if options.contextual:
-                weights = _weigh(snapshot, query, branch, request, admitting=options.admitting)
-                relevance = _order(snapshot, weights, branch, fused, rows)
+                weights = _weigh(snapshot, query, branch, request)
+                relevance = _order(snapshot, weights, branch, fused, literal=rows, admitting=options.admitting)
             else:
                 found = snapshot.find_terms(query.terms, branch.eligible, TERM_POOL)
                 order = {term_row.row: place for place, term_row in enumerate(found)}
@@ -360,7 +362,7 @@ def _search(
             rows.update(dict.fromkeys((*order, *relevance)))
     if fused is not None:
         if options.contextual and not relevance:
-            relevance = _order(snapshot, (), branch, fused, rows)
+            relevance = _order(snapshot, None, branch, fused, literal=rows, admitting=False)
         rows.update(dict.fromkeys((*relevance, *(() if options.contextual else fused.passages))))
     places = lineage.Places(branch.spans)
     on_branch = {row: place for row in rows if (place := places.of(row)) is not None}
@@ -396,44 +398,47 @@ def _candidate(
     )
 
 
-def _weigh(snapshot: Snapshot, query: Query, branch: Branch, request: str, *, admitting: bool) -> tuple[Weight, ...]:
+def _weigh(snapshot: Snapshot, query: Query, branch: Branch, request: str) -> Weights:
     """The rows that hold something of the topics, or of the words beside them."""
     roots = contextual.roots_of(query.terms)
     plain = tuple(term for term in query.terms if term not in roots)
     beginnings = (*roots.values(), *contextual.asides(request, query.terms))
-    weights = snapshot.weigh_terms(plain, beginnings, branch.spans, contextual.pairs_of(request))
-    return _with_all(snapshot, weights, branch) if admitting else weights
+    return snapshot.weigh_terms(plain, beginnings, branch.spans, contextual.pairs_of(request))
 
 
 def _order(
-    snapshot: Snapshot, weights: Sequence[Weight], branch: Branch, fused: Fused | None, literal: Container[int]
+    snapshot: Snapshot,
+    weights: Weights | None,
+    branch: Branch,
+    fused: Fused | None,
+    *,
+    literal: Collection[int],
+    admitting: bool,
 ) -> dict[int, Relevance]:
     """The rows that are most relevant in their place on the branch, best first."""
+    weights = NO_WEIGHTS if weights is None else weights
+    others: tuple[Weight, ...] = ()
+    semantic: dict[int, float] = {}
+    if fused is not None:
+        from aforesaid.fusion import RELEVANCE  # late: as above
+
+        best = max(weights.scores, default=0.0) or RELEVANCE
+        alone = snapshot.entries(sorted(fused.admitted.difference(weights.rows)))
+        others = tuple(Weight(row=entry.row, score=0.0, role=entry.role) for entry in alone)
+        semantic = {row: best * worth for row, worth in fused.worth.items()}
+    if admitting:
+        others = _all_others(snapshot, weights, branch)
     places, eligible = lineage.Places(branch.spans), lineage.Places(branch.eligible)
-    if fused is None:
-        return contextual.order(weights, places, eligible, TERM_POOL, literal=literal)
-    from aforesaid.fusion import RELEVANCE  # late: as above
-
-    best = max((weight.score for weight in weights), default=0.0) or RELEVANCE
-    known = {weight.row for weight in weights}
-    alone = snapshot.entries(sorted(fused.admitted - known))
-    return contextual.order(
-        (*weights, *(Weight(row=entry.row, score=0.0, role=entry.role) for entry in alone)),
-        places,
-        eligible,
-        TERM_POOL,
-        {row: best * worth for row, worth in fused.worth.items()},
-        literal=literal,
-    )
+    return contextual.order(weights, places, eligible, CONTEXT_POOL, semantic=semantic, literal=literal, others=others)
 
 
-def _with_all(snapshot: Snapshot, weights: Sequence[Weight], branch: Branch) -> tuple[Weight, ...]:
-    """The weights with those of the rows that hold nothing."""
+def _all_others(snapshot: Snapshot, weights: Weights, branch: Branch) -> tuple[Weight, ...]:
+    """The eligible rows that hold nothing."""
     from aforesaid.inquiry import Filter  # late: nothing but a measurement needs it
 
-    known = {weight.row for weight in weights}
-    others = [one for one in snapshot.outlines(branch.eligible, Filter()) if one.row not in known]
-    return (*weights, *(Weight(row=one.row, score=0.0, role=one.role) for one in others))
+    known = set(weights.rows)
+    outlines = snapshot.outlines(branch.eligible, Filter())
+    return tuple(Weight(row=one.row, score=0.0, role=one.role) for one in outlines if one.row not in known)
 
 
 def _probe(query: Query, options: RetrievalOptions) -> Probe:

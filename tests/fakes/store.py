@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from aforesaid.embedding import Held
 from aforesaid.errors import SessionForgotten, StoreError
-from aforesaid.inquiry import Outline
+from aforesaid.inquiry import ROLES, Outline
 from aforesaid.lineage import family_of_line
 from aforesaid.matching import Literal, Term
 from aforesaid.model import (
@@ -30,7 +30,7 @@ from aforesaid.model import (
     TermRow,
     Tree,
     Verification,
-    Weight,
+    Weights,
 )
 from aforesaid.text import digest, feed
 from aforesaid.tokens import estimate
@@ -442,16 +442,18 @@ class FakeSnapshot:
         roots: Sequence[str],
         spans: Sequence[Span],
         near: Sequence[tuple[str, str]] = (),
-    ) -> tuple[Weight, ...]:
+    ) -> Weights:
         scores = self._scores(terms, roots, smooth=True)
         for pair in dict.fromkeys(near):
             rows = [row for row, columns in self._fed.items() if any(_stand_near(column, *pair) for column in columns)]
             addend = 0.3 * math.log(1 + (len(self._fed) - len(rows) + 0.5) / (len(rows) + 0.5))
             scores |= {row: scores[row] - addend for row in rows if row in scores}
-        return tuple(
-            Weight(row=row, score=round(-scores[row], 9), role=self._data.entries[row - 1].role)
-            for row in sorted(self._backwards(spans))
-            if row in scores
+        kept = [row for row in sorted(self._backwards(spans)) if row in scores]
+        return Weights(
+            rows=array("q", kept),
+            scores=array("d", [round(-scores[row] * 1e9) / 1e9 for row in kept]),
+            roles=bytes([ROLES.index(self._data.entries[row - 1].role) for row in kept]),
+            names=ROLES,
         )
 
     def count_terms(self, terms: Sequence[str], spans: Sequence[Span]) -> int:

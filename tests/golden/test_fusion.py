@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from array import array
+
 import pytest
 from tests.values import make_entry
 
 from aforesaid import contextual, lineage, ranking
 from aforesaid.embedding import Scale, Similar
 from aforesaid.fusion import DOCUMENTED, fuse, still_says, without_vector
-from aforesaid.model import Candidate, Matched, Query, Relevance, Weight
+from aforesaid.model import Candidate, Matched, Query, Relevance, Weight, Weights
 from aforesaid.passages import hash_of
 
 SCALE = Scale(plain=0.2, strict=0.5, weight=0.8)
@@ -60,10 +62,10 @@ def test_contextual_ranking_adds_a_vector_before_neighbours_take_their_share() -
     fused = fuse([similar(2, 0.9), similar(4, 0.3)], SCALE, lineage.Places(((1, 3),)))
     assert fused.worth == pytest.approx({2: 0.75, 4: 0.8 * (0.5 * 10 / 11 + 0.5 * 0.125)})
     assert set(fused.passages) == {2}
-    weights = [Weight(row=1, score=4.0, role="user"), Weight(row=2, score=0.0, role="assistant")]
-    found = contextual.order(
-        weights, BRANCH, lineage.Places(((1, 3),)), 9, {row: 4.0 * worth for row, worth in fused.worth.items()}
-    )
+    weights = Weights(rows=array("q", [1]), scores=array("d", [4.0]), roles=b"\0", names=("user", "assistant"))
+    others = [Weight(row=2, score=0.0, role="assistant")]
+    semantic = {row: 4.0 * worth for row, worth in fused.worth.items()}
+    found = contextual.order(weights, BRANCH, lineage.Places(((1, 3),)), 9, semantic=semantic, others=others)
     assert found[2].semantic == pytest.approx(3.0)
     assert found[1].neighbours == pytest.approx(contextual.NEXT * 3.0)
     assert found[2].neighbours == pytest.approx(contextual.FAR * 4.0 * fused.worth[4])

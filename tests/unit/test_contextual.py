@@ -2,19 +2,34 @@
 
 from __future__ import annotations
 
+from array import array
 from math import log
 from typing import TYPE_CHECKING
 
+import numpy
 import pytest
 from hypothesis import given, settings
+from hypothesis import strategies as st
 from tests.values import make_entry
 from tests.words import any_text
 
 from aforesaid import contextual, lineage, ranking
-from aforesaid.contextual import ANSWER_NEXT, FAR, NEXT, PREVIOUS, asides, order, pairs_of, roots_of
+from aforesaid.contextual import (
+    ANSWER_NEXT,
+    FAR,
+    NEXT,
+    PREVIOUS,
+    _Arrays,
+    asides,
+    order,
+    order_arrays,
+    order_singly,
+    pairs_of,
+    roots_of,
+)
 from aforesaid.language.endings import ENDINGS, is_form, root_of
 from aforesaid.matching import Probe
-from aforesaid.model import Candidate, Matched, Query, Relevance, Source, StoredEntry, Weight
+from aforesaid.model import NO_WEIGHTS, Candidate, Matched, Query, Relevance, Source, StoredEntry, Weight, Weights
 from aforesaid.moments import NO_TIME, Time, read_time, tells_time
 
 if TYPE_CHECKING:
@@ -23,13 +38,18 @@ if TYPE_CHECKING:
 BRANCH = ((1, 20),)
 
 
-def weights(**rows: float) -> list[Weight]:
+def weights(**rows: float) -> Weights:
     """Weights by role initial and row: u3=1.5 is a user's row 3."""
-    roles: dict[str, Role] = {"u": "user", "a": "assistant", "t": "tool_result"}
-    return [Weight(row=int(name[1:]), score=score, role=roles[name[0]]) for name, score in rows.items()]
+    listed = sorted((int(name[1:]), score, "uat".index(name[0])) for name, score in rows.items())
+    return Weights(
+        rows=array("q", [row for row, _, _ in listed]),
+        scores=array("d", [score for _, score, _ in listed]),
+        roles=bytes([role for _, _, role in listed]),
+        names=("user", "assistant", "tool_result"),
+    )
 
 
-def ordered(found: list[Weight], spans: tuple[tuple[int, int], ...] = BRANCH, limit: int = 9) -> dict[int, Relevance]:
+def ordered(found: Weights, spans: tuple[tuple[int, int], ...] = BRANCH, limit: int = 9) -> dict[int, Relevance]:
     return order(found, lineage.Places(BRANCH), lineage.Places(spans), limit)
 
 
@@ -300,3 +320,44 @@ def test_a_single_topic_convinces_only_where_little_else_was_asked(
     matches: list[Matched], query: Query, convinces: bool
 ) -> None:
     assert contextual.convinces(matches, query) is convinces
+
+
+_SCORES = st.sampled_from([0.5, 1.0, 1.0 / 3.0, 2.75]) | st.floats(0.001, 30)
+_BRANCHES = ((1, 20),), ((1, 3), (10, 17)), ((10, 12), (2, 4)), ((5, 5),)
+
+
+@settings(max_examples=300)
+@given(
+    st.dictionaries(st.integers(1, 20), st.tuples(_SCORES, st.integers(0, 2))),
+    st.dictionaries(st.integers(21, 24), st.integers(0, 2)),
+    st.dictionaries(st.integers(1, 24), _SCORES, max_size=6),
+    st.sampled_from(_BRANCHES),
+    st.sampled_from([((1, 24),), ((1, 2), (11, 12)), ()]),
+    st.integers(1, 6),
+    st.sets(st.integers(1, 24), max_size=4),
+)
+def test_arrays_give_the_same_rows_in_the_same_order_to_the_last_bit(
+    held: dict[int, tuple[float, int]],
+    more: dict[int, int],
+    semantic: dict[int, float],
+    spans: tuple[tuple[int, int], ...],
+    eligible: tuple[tuple[int, int], ...],
+    limit: int,
+    literal: set[int],
+) -> None:
+    names: tuple[Role, ...] = ("user", "assistant", "tool_result")
+    found = weights(**{f"{'uat'[role]}{row}": score for row, (score, role) in held.items()})
+    others = [Weight(row=row, score=0.0, role=names[role]) for row, role in more.items()]
+    branch, part = lineage.Places(spans), lineage.Places(eligible)
+    singly = order_singly((*found, *others), branch, part, limit, semantic=semantic, literal=literal)
+    arrays = _Arrays(numpy, found, others, semantic)
+    assert list(order_arrays(arrays, branch, part, limit, literal=literal).items()) == list(singly.items())
+
+
+def test_weights_are_read_singly_too() -> None:
+    assert list(weights(u1=1.5, a3=2.0)) == [
+        Weight(row=1, score=1.5, role="user"),
+        Weight(row=3, score=2.0, role="assistant"),
+    ]
+    assert len(weights(u1=1.5)) == 1
+    assert order(NO_WEIGHTS, lineage.Places(BRANCH), lineage.Places(BRANCH), 3) == {}

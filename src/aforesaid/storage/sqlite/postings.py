@@ -86,7 +86,7 @@ class Scores:
 class Postings:
     """The lists of one open session file."""
 
-    __slots__ = ("_asked", "_generation", "_latest", "_lists", "_masks", "_worth")
+    __slots__ = ("_asked", "_generation", "_held", "_latest", "_lists", "_masks", "_worth")
 
     def __init__(self) -> None:
         self._generation = -1
@@ -95,6 +95,7 @@ class Postings:
     def _forget(self) -> None:
         self._asked: dict[str, None] = {}
         self._lists: dict[str, List] = {}
+        self._held = 0  # postings in them
         self._masks: dict[tuple[Span, ...], Any] = {}
         self._latest: tuple[tuple[str, ...], Scores] | None = None
         self._worth = True
@@ -158,14 +159,25 @@ class Postings:
         self._note(tuple(pairs))
         found: list[array[int]] = []
         for pair in pairs:
-            rows = self._lists.pop(pair, None)
+            rows = self._take(pair)
             if rows is None:
                 rows = array("q", [row for (row,) in connection.execute(_ROWS, (pair,))]), array("d")
             if pair in again:
-                self._lists[pair] = rows  # behind the others: it was used last
+                self._put(pair, rows)
             found.append(rows[0])
         self._trim()
         return found
+
+    def numpy(self) -> Any:
+        """The module, once lists are kept, for then the process stays; None if it is not installed."""
+        if not self._lists or not self._worth:
+            return None
+        try:
+            import numpy  # late: an extra, and only worth its start for a process that stays
+        except ImportError:
+            self._worth = False
+            return None
+        return numpy
 
     def latest(self, generation: int, phrases: tuple[str, ...]) -> Scores | None:
         """The scores of a query that was the last one to be asked, if they were computed here."""
@@ -180,7 +192,7 @@ class Postings:
 
     def _list(self, connection: apsw.Connection, phrase: str, *, keep: bool = True) -> List:
         """The list of a phrase, from memory or from the index."""
-        found = self._lists.pop(phrase, None)
+        found = self._take(phrase)
         if found is None:
             found = array("q"), array("d")
             pairs: list[Any] = connection.execute(_SCORES, (phrase,)).fetchall()
@@ -188,8 +200,19 @@ class Postings:
                 rows, addends = zip(*pairs, strict=True)
                 found = array("q", rows), array("d", addends)
         if keep:
-            self._lists[phrase] = found  # behind the others: it was used last
+            self._put(phrase, found)
         return found
+
+    def _take(self, phrase: str) -> List | None:
+        found = self._lists.pop(phrase, None)
+        if found is not None:
+            self._held -= len(found[0])
+        return found
+
+    def _put(self, phrase: str, found: List) -> None:
+        """Keeps a list behind the others: it was used last."""
+        self._lists[phrase] = found
+        self._held += len(found[0])
 
     def _turn(self, generation: int) -> None:
         if generation != self._generation:
@@ -198,8 +221,6 @@ class Postings:
 
     def _trim(self) -> int:
         """Drops lists until the rest may stay; returns how many postings that are."""
-        kept = sum([len(rows) for rows, _ in self._lists.values()])
-        while kept > KEPT:
-            rows, _ = self._lists.pop(next(iter(self._lists)))
-            kept -= len(rows)
-        return kept
+        while self._held > KEPT:
+            self._take(next(iter(self._lists)))
+        return self._held

@@ -6,13 +6,15 @@ literals are verified in the text before they count towards a limit. Scores are 
 
 from __future__ import annotations
 
+from array import array
+from functools import partial
 from itertools import pairwise
 from math import log
 from typing import TYPE_CHECKING
 
 from aforesaid.lineage import Places
 from aforesaid.matching import Literal, Term
-from aforesaid.model import TermRow, Weight
+from aforesaid.model import NO_WEIGHTS, TermRow, Weights
 from aforesaid.storage.sqlite.records import FED, PACKED, ROLES, from_id, from_stamp, to_text, unsqueeze
 from aforesaid.storage.sqlite.spans import within
 
@@ -33,6 +35,7 @@ DISTANCE = 3
 """Words that may stand between them."""
 DIGITS = 9
 """Decimals of a score."""
+SCALE = 10.0**DIGITS
 
 _PROPOSED = "SELECT rowid FROM search WHERE search MATCH ? AND {within} ORDER BY rowid DESC"
 _SCANNED = f"SELECT row FROM entry WHERE {{within}} AND flags & {FED} ORDER BY row DESC"
@@ -161,31 +164,63 @@ def rank(
 
 def weigh(
     shard: Shard, phrases: tuple[str, ...], spans: Sequence[Span], pairs: tuple[str, ...] = (), *, generation: int
-) -> tuple[Weight, ...]:
+) -> Weights:
     """All rows that hold one of the phrases; what stands near each other weighs more."""
     if not phrases or not spans:
-        return ()
-    connection = shard.database.connection
-    facts = shard.facts(generation)
-    lists = shard.postings.lists(connection, generation, phrases)
-    weights: dict[int, float] = {}
-    inside = bytearray(len(facts.roles))
+        return NO_WEIGHTS
+    connection, fed = shard.database.connection, shard.facts(generation).fed
+    # FTS5 takes words that more than half of the rows hold for worthless; short sessions have many of those.
+    lists = [
+        (rows, addends, _smooth_idf(len(rows), fed) / _idf(len(rows), fed))
+        for rows, addends in shard.postings.lists(connection, generation, phrases)
+    ]
+    near = [(rows, NEAR * _smooth_idf(len(rows), fed)) for rows in shard.postings.pairs(connection, generation, pairs)]
+    roles = shard.facts(generation).roles
+    inside = bytearray(len(roles))
     for first, last in spans:
         inside[first : last + 1] = b"\x01" * (min(last + 1, len(inside)) - first)
-    for rows, addends in lists:
-        # FTS5 takes words that more than half of the rows hold for worthless; short sessions have many of those.
-        factor = _smooth_idf(len(rows), facts.fed) / _idf(len(rows), facts.fed)
+    numpy = shard.postings.numpy()
+    add = _add if numpy is None else partial(_add_arrays, numpy)
+    rows, scores = add(lists, near, inside)
+    return Weights(rows=rows, scores=scores, roles=bytes(map(roles.__getitem__, rows)), names=ROLES)
+
+
+def _add(
+    lists: Sequence[tuple[array[int], array[float], float]], near: Sequence[tuple[array[int], float]], inside: bytearray
+) -> tuple[array[int], array[float]]:
+    """The rows within, ascending, with the sums of what each list adds."""
+    weights: dict[int, float] = {}
+    for rows, addends, factor in lists:
         for row, addend in zip(rows, addends, strict=True):
             if inside[row]:
                 weights[row] = weights.get(row, 0.0) - addend * factor
-    for rows in shard.postings.pairs(connection, generation, pairs):
-        addend = NEAR * _smooth_idf(len(rows), facts.fed)
+    for rows, more in near:
         for row in rows:
             if row in weights:
-                weights[row] += addend
-    return tuple(
-        [Weight(row=row, score=round(weights[row], DIGITS), role=ROLES[facts.roles[row]]) for row in sorted(weights)]
-    )
+                weights[row] += more
+    kept = sorted(weights)
+    return array("q", kept), array("d", [round(weights[row] * SCALE) / SCALE for row in kept])
+
+
+def _add_arrays(
+    numpy: Any,
+    lists: Sequence[tuple[array[int], array[float], float]],
+    near: Sequence[tuple[array[int], float]],
+    inside: bytearray,
+) -> tuple[array[int], array[float]]:
+    """The same, to the last bit."""
+    sums = numpy.zeros(len(inside))
+    for rows, addends, factor in lists:
+        if rows:
+            sums[numpy.frombuffer(rows, dtype=numpy.int64)] -= numpy.frombuffer(addends) * factor
+    held = sums > 0.0
+    for rows, more in near:
+        if rows:
+            beside = numpy.frombuffer(rows, dtype=numpy.int64)
+            sums[beside[held[beside]]] += more
+    kept = numpy.flatnonzero(held & numpy.frombuffer(inside, dtype=bool))
+    scores = numpy.rint(sums[kept] * SCALE) / SCALE
+    return array("q", kept.astype(numpy.int64).tobytes()), array("d", scores.tobytes())
 
 
 def _idf(rows: int, total: int) -> float:
@@ -235,7 +270,7 @@ def count(shard: Shard, phrases: tuple[str, ...], spans: Sequence[Span], *, gene
     """How many rows hold one of the phrases."""
     if not phrases or not spans:
         return 0
-    warm = shard.postings.latest(generation, phrases)
+    warm = shard.postings.ask(shard.database.connection, generation, phrases)
     if warm is not None:
         return warm.count(spans)
     condition, bounds = within(shard, "search.rowid", spans)

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from aforesaid.inquiry import Alternatives, Clue, Filter, Outline, Standing
-    from aforesaid.model import Session, Span, TermRow, Weight
+    from aforesaid.model import Session, Span, TermRow, Weights
     from aforesaid.storage.sqlite.shard import Shard
 
     Fitting = Callable[[Clue], tuple[str, ...] | None]
@@ -155,7 +155,7 @@ class ShardSnapshot:
         roots: Sequence[str],
         spans: Sequence[Span],
         near: Sequence[tuple[str, str]] = (),
-    ) -> tuple[Weight, ...]:
+    ) -> Weights:
         """Every row that holds one of the terms or a word with one of the roots, with its bm25."""
         with self._searching(TextSearchFailed):
             phrases = tuple(dict.fromkeys((*search.disjunction(terms), *(search.beginning(root) for root in roots))))
