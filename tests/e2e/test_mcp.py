@@ -140,8 +140,12 @@ def test_progress_is_told(desk: Desk, transcript: Path) -> None:
             told.append((progress, total))
 
         await client.call_tool("history_recall", {"query": "port"}, progress_callback=note)
-        await anyio.sleep(0.1)
-        assert told == [(0, 1), (1, 1)]
+        with anyio.fail_after(30):
+            while told[-1:] != [(1, 1)]:
+                await anyio.sleep(0.01)
+        # A busy machine may be slow enough for notes in between.
+        assert told[0] == (0, 1)
+        assert told == sorted(set(told))
 
     talk(desk, check, "--session", str(transcript))
 

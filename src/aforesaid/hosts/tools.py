@@ -128,12 +128,15 @@ class HistoryTools:
         self._engine = engine
         self._caller = caller
         self._provider = provider
-        self._most = engine.config.integer("historyTools.maxOutputTokens")
 
     @property
     def offered(self) -> tuple[Tool, ...]:
         """The tools; none if the user has switched them off."""
         return read_tools() if self._enabled else ()
+
+    @property
+    def _most(self) -> int:
+        return self._engine.config.integer("historyTools.maxOutputTokens")
 
     @property
     def _enabled(self) -> bool:

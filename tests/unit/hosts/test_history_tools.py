@@ -228,4 +228,4 @@ def test_the_definitions_say_what_is_taken(desk: Desk) -> None:
     assert told["maxLines"]["maximum"] == LARGEST
     for tool in (recall, expand, status):
         assert "Use it" in tool.description, "a model is told when to use it"
-    assert "Do not use it" in recall.description
+        assert "Do not use it" in tool.description

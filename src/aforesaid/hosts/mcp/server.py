@@ -6,6 +6,8 @@ with `isError`, so that a model reads them; a bug is one too, without its words.
 
 from __future__ import annotations
 
+from functools import partial
+from itertools import count
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import quote, unquote
 
@@ -43,6 +45,10 @@ _NEAR: Final[Document] = {"anthropic/alwaysLoad": True}
 """Claude Code hides tools behind a search unless they say that they want to be seen."""
 
 
+_BEAT: Final = 2.0
+"""Seconds between two notes of progress."""
+
+
 class HistoryServer:
     """The handlers of the protocol."""
 
@@ -54,6 +60,7 @@ class HistoryServer:
         self._engine = engine
         self._tools = tools
         self._around = around
+        self._turn = anyio.CapacityLimiter(1)
 
     def make(self) -> Server[Any]:
         """The SDK's server with these handlers."""
@@ -93,18 +100,34 @@ class HistoryServer:
 
     async def call_tool(self, context: Context, params: types.CallToolRequestParams) -> types.CallToolResult:
         """One call of a tool."""
-        await context.session.report_progress(0, 1, "bringing the session up to date and searching")
-        try:
-            document = self._call(params.name, dict(params.arguments or {}), dict(context.meta or {}))
-        except AforesaidError as error:
-            return _failed(refusal(error))
-        except Exception as error:  # noqa: BLE001 - a model must get an answer, and not the words of a bug
-            return _failed(wire.error("internal", f"a bug: {type(error).__name__}", "go on without the history"))
+        document = await self._answer(context, params.name, dict(params.arguments or {}))
+        if "error" in document:
+            return _failed(document)
         await context.session.report_progress(1, 1, "done")
         text = wire.encode(document).decode("utf-8")
         return types.CallToolResult(
             content=[types.TextContent(type="text", text=text)], structured_content=_encodable(document)
         )
+
+    async def _answer(self, context: Context, name: str, arguments: Document) -> Document:
+        """The document of a call, or of what went wrong with it; the connection is served meanwhile."""
+        call = partial(self._try, name, arguments, dict(context.meta or {}))
+        await context.session.report_progress(0, 1, "bringing the session up to date and searching")
+        answers: list[Document] = []
+        async with anyio.create_task_group() as group:
+            group.start_soon(_tell, context)
+            # One at a time: an engine is used by one thread at a time.
+            answers.append(await anyio.to_thread.run_sync(call, limiter=self._turn))
+            group.cancel_scope.cancel()
+        return answers[0]
+
+    def _try(self, name: str, arguments: Document, meta: Mapping[str, Any]) -> Document:
+        try:
+            return self._call(name, arguments, meta)
+        except AforesaidError as error:
+            return refusal(error)
+        except Exception as error:  # noqa: BLE001 - a model must get an answer, and not the words of a bug
+            return wire.error("internal", f"a bug: {type(error).__name__}", "go on without the history")
 
     def _call(self, name: str, arguments: Document, meta: Mapping[str, Any]) -> Document:
         self._renew()
@@ -136,13 +159,11 @@ class HistoryServer:
         """One entry, as `history_expand` shows it."""
         uri = str(params.uri)
         session, slash, entry = uri.removeprefix(_SCHEME).partition("/entry/")
-        try:
-            if not (uri.startswith(_SCHEME) and session and slash and entry):
-                raise BadArgument(f"there is no resource {uri}", f"write it as {_TEMPLATE}")
+        if uri.startswith(_SCHEME) and session and slash and entry:
             arguments = {"session": unquote(session), "entry": [unquote(entry)]}
-            document = self._call("history_expand", arguments, dict(context.meta or {}))
-        except AforesaidError as error:
-            document = refusal(error)
+            document = await self._answer(context, "history_expand", arguments)
+        else:
+            document = refusal(BadArgument(f"there is no resource {uri}", f"write it as {_TEMPLATE}"))
         text = wire.encode(document).decode("utf-8")
         contents = types.TextResourceContents(uri=params.uri, mime_type="application/json", text=text)
         return types.ReadResourceResult(contents=[contents])
@@ -151,6 +172,13 @@ class HistoryServer:
 def entry_uri(session: str, entry: str) -> str:
     """The address of an entry."""
     return f"{_SCHEME}{quote(session, safe='')}/entry/{quote(entry, safe='')}"
+
+
+async def _tell(context: Context) -> None:
+    """Says now and then that a call is still under way, so that a client with a short patience waits on."""
+    for beat in count(1):
+        await anyio.sleep(_BEAT)
+        await context.session.report_progress(beat / (beat + 1), 1, f"searching for {beat * _BEAT:.0f} s")
 
 
 def _failed(document: Document) -> types.CallToolResult:
