@@ -2,35 +2,20 @@
 
 from __future__ import annotations
 
-import io
-import json
-from hashlib import sha256
-
-from hypothesis import assume, given
+from hypothesis import given
 from hypothesis import strategies as st
 from tests import claude_code as cc
 from tests.conftest import ROOT
+from tests.readings import Rule, ends, lines_of, real_lines, values
 from tests.words import any_text
 
-from aforesaid.model import Checkpoint, Entry, Flaw
 from aforesaid.transcripts.claude_code import ClaudeCodeTranscripts
 
-READER = ClaudeCodeTranscripts()
-REASONS = {"invalid-json", "invalid-utf8", "not-an-object", "too-long", "truncated-tail"}
-REAL = tuple(
-    line
-    for path in sorted((ROOT / "examples" / "claude-code").glob("*.jsonl"))
-    for line in path.read_bytes().split(b"\n")
-    if line
-)
+RULE = Rule(ClaudeCodeTranscripts())
+REAL = real_lines(ROOT / "examples" / "claude-code")
 
 ids = st.sampled_from(["a", "b", "c", "d", "\ud800"])
 parents = st.none() | ids
-values = st.recursive(
-    st.none() | st.booleans() | st.integers() | any_text,
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(any_text, inner, max_size=3),
-    max_leaves=6,
-)
 names = st.sampled_from(
     [
         *("type", "uuid", "parentUuid", "logicalParentUuid", "subtype", "message", "attachment", "timestamp"),
@@ -49,87 +34,19 @@ rows = st.one_of(
     st.builds(lambda row: row | {"isSidechain": True}, st.builds(cc.message, ids, parents, any_text)),
     st.dictionaries(names, values, max_size=6),
 )
-
-
-@st.composite
-def mutated(draw: st.DrawFn) -> bytes:
-    """A line of a real session in which some bytes were changed, lost or added."""
-    line = bytearray(draw(st.sampled_from(REAL))[:3000])
-    for _ in range(draw(st.integers(1, 4))):
-        at = draw(st.integers(0, len(line)))
-        line[at : at + draw(st.integers(0, 12))] = draw(st.binary(max_size=3))
-    return bytes(line).replace(b"\n", b"")
-
-
-lines = st.one_of(
-    rows.map(lambda row: json.dumps(row).encode()),
-    rows.map(lambda row: json.dumps(row, ensure_ascii=False).encode("utf-8", "surrogatepass")),
-    st.sampled_from(REAL),
-    mutated(),
-    st.binary(max_size=40).map(lambda raw: raw.replace(b"\n", b"")),
-    st.sampled_from([b"", b" ", b"\r", b"\xef\xbb\xbf"]),
-)
-
-
-def read(content: bytes, since: Checkpoint | None = None) -> tuple[list[Entry | Flaw], Checkpoint]:
-    reading = READER.read(io.BytesIO(content), "stem.jsonl", since)
-    return list(reading), reading.checkpoint
-
-
-def check(content: bytes) -> None:
-    """What holds for any file."""
-    READER.detect(content)
-    found, checkpoint = read(content)
-    assert 0 <= checkpoint.offset <= len(content)
-    numbers: list[int] = []
-    for item in found:
-        if isinstance(item, Entry):
-            where = item.source
-            assert item.id
-            assert sha256(content[where.offset : where.offset + where.length]).digest() == where.sha256
-            assert all(part and not part.isspace() for part in item.parts)
-            assert len(item.tools) == len(item.calls)
-            numbers.append(where.line)
-        else:
-            assert item.reason in REASONS
-            numbers.append(item.line)
-            assert content.count(b"\n", 0, item.byte) == item.line - 1
-    assert numbers == sorted(set(numbers))
-    if checkpoint.leaf is not None:
-        assert checkpoint.leaf in {item.id for item in found if isinstance(item, Entry)}
+lines = lines_of(rows, REAL)
 
 
 @given(st.binary(max_size=400))
 def test_any_bytes_are_a_readable_transcript(content: bytes) -> None:
-    check(content)
+    RULE.check(content)
 
 
-@given(st.lists(lines, max_size=10), st.sampled_from([b"\n", b"\r\n"]), st.booleans())
+@given(st.lists(lines, max_size=10), ends, st.booleans())
 def test_any_lines_are_a_readable_transcript(some: list[bytes], end: bytes, ended: bool) -> None:
-    check(end.join(some) + (end if ended else b""))
+    RULE.check(end.join(some) + (end if ended else b""))
 
 
 @given(st.lists(lines, max_size=10), st.data())
 def test_reading_in_pieces_gives_what_reading_at_once_gives(some: list[bytes], data: st.DataObject) -> None:
-    content = b"\n".join(some) + b"\n"
-    starts = [at + 1 for at in range(len(content)) if content[at : at + 1] == b"\n"]
-    anywhere = st.integers(0, len(content))
-    cuts = sorted(data.draw(st.lists(anywhere | st.sampled_from(starts), max_size=4)))
-    # A host writes an object and its line end, nothing between: what was taken for complete is never continued.
-    assume(not any(_ends_an_object(content, cut) for cut in cuts))
-    expected, end_at = read(content)
-    pieces: list[Entry | Flaw] = []
-    checkpoint: Checkpoint | None = None
-    for cut in [*cuts, len(content)]:
-        found, checkpoint = read(content[:cut], checkpoint)
-        pieces += [item for item in found if not (isinstance(item, Flaw) and item.reason == "truncated-tail")]
-    assert pieces == expected
-    assert checkpoint == end_at
-
-
-def _ends_an_object(content: bytes, cut: int) -> bool:
-    """Whether a line that goes on behind the cut can already be read at it."""
-    if content[cut : cut + 1] in {b"", b"\n"}:
-        return False
-    found, _ = read(content[content.rfind(b"\n", 0, cut) + 1 : cut])
-    return any(isinstance(item, Entry) for item in found) or content[:cut].rstrip().endswith(b"}")
+    RULE.check_pieces(b"\n".join(some) + b"\n", data)
