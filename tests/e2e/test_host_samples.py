@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections import Counter, defaultdict
+from collections import defaultdict
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
@@ -234,6 +234,20 @@ def test_a_made_fork_knows_its_origin_and_shares_its_rows(tmp_path: Path) -> Non
         assert fork.entries == 32
 
 
+def test_what_a_fork_copied_comes_once_though_it_names_no_origin(tmp_path: Path) -> None:
+    from tests import claude_code as cc
+
+    rows = [cc.message("u1", None, "the walnut table"), cc.reply("u2", "u1", "an oak chair")]
+    copies = [row | {"sessionId": "another"} for row in rows]
+    cc.write(tmp_path / "one.jsonl", [*rows, cc.message("u3", "u2", "the walnut lamp")])
+    cc.write(tmp_path / "another.jsonl", [*copies, cc.message("u4", "u2", "the walnut shelf")])
+    with Engine.open(tmp_path / "store") as engine:
+        engine.index(tmp_path)
+        assert {engine._find(str(file)).header.parent for file in tmp_path.glob("*.jsonl")} == {None}
+        found = engine.recall("walnut", scope="host-wide", limit=12)
+        assert sorted(hit.entry_id for hit in found.hits) == ["u1", "u3", "u4"]
+
+
 def test_a_made_fork_of_codex_holds_the_history_that_stands_in_its_origin(tmp_path: Path) -> None:
     for file in (ROOT / "examples" / "codex").glob("*.jsonl"):
         (tmp_path / file.name).write_bytes(file.read_bytes())
@@ -314,65 +328,3 @@ def test_results_that_were_emptied_come_back_and_others_do_not(tmp_path: Path) -
         assert (hit.ranked.candidate.entry.id, hit.excerpt) == ("r1", "the walnut table")
         cc.write(file, [*rows, cc.boundary("B", "b"), cc.summary("S", "B")])
         assert len(engine.retrieve(session=file, query="the walnut, the oak").hits) == 2
-
-
-def test_an_echo_of_our_own_evidence_never_grows_in_claude_code(tmp_path: Path) -> None:
-    """Twenty rounds: what is found is written into the transcript as hooks and tools write it, and asked again."""
-    from tests import claude_code as cc
-
-    rows: list[cc.Row] = [cc.message("a", None, "the walnut table has exit code 78"), cc.reply("b", "a", "noted")]
-    rows += [cc.boundary("B", "b"), cc.summary("S", "B")]
-    file = tmp_path / "s.jsonl"
-    leaf, texts = "S", set()
-    with Engine.open(tmp_path / "store") as engine:
-        for number in range(20):
-            prompt = cc.message(f"q{number}", leaf, "which exit code has the walnut table?", minute=number)
-            cc.write(file, [*rows, prompt])
-            found = engine.retrieve(session=file)
-            assert [hit.ranked.candidate.entry.id for hit in found.hits] == ["a"]
-            evidence = found.hits[0].message
-            texts.add(found.hits[0].excerpt)
-            hooked = {"type": "hook_additional_context", "content": [evidence]}
-            rows += [
-                prompt,
-                cc.row(f"h{number}", f"q{number}", "attachment", attachment=hooked),
-                cc.call(f"c{number}", f"h{number}", f"m{number}", "mcp__aforesaid__history_recall", query="walnut"),
-                cc.result(f"r{number}", f"c{number}", json.dumps({"hits": [{"snippet": "walnut 78"}]})),
-                cc.call(f"d{number}", f"r{number}", f"n{number}", "Bash", command="cat evidence.txt"),
-                cc.result(f"e{number}", f"d{number}", f"printed\n{evidence}"),
-                cc.reply(f"z{number}", f"e{number}", "yes"),
-                cc.boundary(f"B{number}", f"z{number}"),
-                cc.summary(f"S{number}", f"B{number}"),
-            ]
-            leaf = f"S{number}"
-    assert texts == {"the walnut table has exit code 78"}
-    assert Counter(row["type"] for row in rows)["attachment"] == 20
-
-
-def test_an_echo_of_our_own_evidence_never_grows_in_codex(tmp_path: Path) -> None:
-    """The same as Codex writes it: hook context as a developer's message, and the tool of a server's namespace."""
-    from tests import codex
-
-    rows: list[codex.Row] = [codex.meta(), codex.user("the walnut table has exit code 78"), codex.assistant("noted")]
-    rows.append(codex.compacted([], message="a summary"))
-    file = tmp_path / "s.jsonl"
-    texts = set()
-    with Engine.open(tmp_path / "store") as engine:
-        for number in range(20):
-            rows.append(codex.user("which exit code has the walnut table?"))
-            codex.write(file, rows)
-            found = engine.retrieve(session=file)
-            assert [hit.ranked.candidate.entry.id for hit in found.hits] == ["L2"]
-            evidence = found.hits[0].message
-            texts.add(found.hits[0].excerpt)
-            rows += [
-                codex.message("developer", evidence),
-                codex.user(evidence, kinds=["hooks.additional_context"]),
-                codex.call(f"c{number}", "history_recall", {"query": "walnut"}, namespace="mcp__aforesaid"),
-                codex.output(f"c{number}", json.dumps({"hits": [{"snippet": "walnut 78"}]})),
-                codex.call(f"d{number}", "exec_command", {"cmd": "cat evidence.txt"}),
-                codex.output(f"d{number}", f"Output:\nprinted\n{evidence}"),
-                codex.assistant("yes"),
-                codex.compacted([], message="a summary"),
-            ]
-    assert texts == {"the walnut table has exit code 78"}
