@@ -30,6 +30,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--start-line", metavar="N", type=int, default=1, help="first line of the entry (default 1)")
     parser.add_argument("--max-lines", metavar="N", type=int, help="lines in all (default 200)")
     parser.add_argument("--cursor", metavar="C", help="the rest of the same answer")
+    parser.add_argument("--mark", metavar="TEXT", action="append", default=[], help="mark this text; repeatable")
     parser.add_argument(
         "--provider", metavar="NAME", help="whose model gets the answer, for privacy.* (default: some remote one)"
     )
@@ -65,10 +66,14 @@ def run(arguments: Namespace, options: Options) -> int:
 def _lines(answer: Expansion, arguments: Namespace, options: Options) -> Iterator[Text | str]:
     from rich.text import Text  # late: see `run`
 
+    from aforesaid.cli.excerpts import excerpt, joined
     from aforesaid.cli.follow import next_page
     from aforesaid.cli.sessions import when
-    from aforesaid.cli.terminal import count, one_line, safe
+    from aforesaid.cli.terminal import count, one_line
+    from aforesaid.model import Window
+    from aforesaid.patterns import read_pattern
 
+    marks = [pattern for text in arguments.mark if (pattern := read_pattern(text, "phrase", "all")) is not None]
     for passage in answer.entries:
         end = passage.start_line + passage.lines - 1
         part = "" if passage.complete else f", lines {passage.start_line:,} to {end:,}"
@@ -78,8 +83,8 @@ def _lines(answer: Expansion, arguments: Namespace, options: Options) -> Iterato
         checked = "the line in the transcript is unchanged" if passage.verified else "there is no line to compare with"
         replaced = f"; {count(passage.redacted, 'secret')} replaced" if passage.redacted else ""
         yield Text(f"   {checked}{replaced}", style="dim")
-        for line in passage.text.split("\n"):
-            yield Text.assemble(("   │ ", "dim"), safe(line))
+        places = joined([(start, end) for pattern in marks for start, end, _ in pattern.places(passage.text)])
+        yield from excerpt(Window(start=0, end=len(passage.text), text=passage.text), places, None)
         yield ""
     if answer.next is not None:
         yield Text.assemble(("more: ", "dim"), next_page(arguments, answer.next, options))

@@ -80,7 +80,7 @@ def _lines(page: RecallPage, pattern: Pattern | None, arguments: Namespace, opti
     from aforesaid.cli.follow import next_page
 
     for rank, hit in enumerate(page.hits, 1):
-        yield from _hit(rank, hit, pattern, options)
+        yield from _hit(rank, hit, pattern, _marks(arguments), options)
         yield ""
     yield Text(_outcome(page), style="bold")
     if page.coverage.reasons:
@@ -89,7 +89,15 @@ def _lines(page: RecallPage, pattern: Pattern | None, arguments: Namespace, opti
         yield Text.assemble(("more: ", "dim"), next_page(arguments, page.next, options))
 
 
-def _hit(rank: int, hit: Found, pattern: Pattern | None, options: Options) -> Iterator[Text]:
+def _marks(arguments: Namespace) -> list[str]:
+    """What `expand` is to mark of a question: its terms, or the phrase; nothing of a pattern."""
+    if arguments.mode == "regex":
+        return []
+    texts = arguments.query.split()[:_MARKED] if arguments.mode == "literal" else [arguments.query]
+    return [f"--mark={text}" for text in texts if text.strip()]
+
+
+def _hit(rank: int, hit: Found, pattern: Pattern | None, marks: list[str], options: Options) -> Iterator[Text]:
     from rich.text import Text  # late: see `run`
 
     from aforesaid.cli.excerpts import excerpt, joined
@@ -107,11 +115,13 @@ def _hit(rank: int, hit: Found, pattern: Pattern | None, options: Options) -> It
     window = Window(start=0, end=len(hit.snippet), text=hit.snippet)
     places = pattern.places(hit.snippet) if pattern is not None else ()
     yield from excerpt(window, joined([(start, end) for start, end, _ in places]), None if options.verbose else _MOST)
-    yield Text.assemble(("   → ", "dim"), command(["expand", hit.ref], options))
+    yield Text.assemble(("   → ", "dim"), command(["expand", hit.ref, *marks], options))
 
 
 _MOST = 6
 """Lines of a snippet that are shown without `-v`."""
+_MARKED = 4
+"""Terms that the command that opens a hit is told to mark."""
 _LABELS: dict[str, Callable[[Found], bool]] = {
     "other branch": lambda hit: hit.branch == "other",
     "still in context": lambda hit: hit.in_context,

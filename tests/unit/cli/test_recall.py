@@ -84,7 +84,7 @@ def test_a_hit_is_shown_with_its_labels_the_match_and_the_way_on(command: Comman
     assert command(*asked, "--store", "a store", "--set", "storage.maxBytes=0").out.splitlines() == [
         "1  assistant  2026-11-30 02:14:36 UTC  entry e0000003  [other branch]  [still in context]  [summary]",
         f"   │ {TEXT}",
-        "   → aforesaid expand lsQQref --store 'a store' --set storage.maxBytes=0",
+        "   → aforesaid expand lsQQref --mark=the --mark=port --store 'a store' --set storage.maxBytes=0",
         "",
         "1 hit, and there are more.",
         "Not everything was searched: stale.",
@@ -178,6 +178,39 @@ def test_an_original_is_shown_with_its_provenance(command: Command, fake: FakeEn
         "",
         "more: aforesaid expand --session=s '--entry=e 1' --entry=e2 --before=2 --after=0 --start-line=1 --cursor=m9",
     ]
+
+
+def test_what_was_searched_is_marked_in_the_original_on_a_terminal_only(
+    command: Command, fake: FakeEngine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fake.answer = Expansion(entries=(make_passage("the port\nof the gateway\x1b"),), next=None)
+    asked = ("expand", "r", "--mark=the", "--mark=e g", "--mark= ", "--mark=nowhere")
+    plain = command(*asked).out
+    assert "\x1b" not in plain
+    assert "│ of the gateway\u241b" in plain
+    monkeypatch.setenv("TERM", "xterm-256color")
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    out = command(*asked).out
+    assert "\x1b[1;33mthe\x1b[0m port" in out
+    assert "of \x1b[1;33mthe g\x1b[0mateway" in out
+
+
+@pytest.mark.parametrize(
+    ("query", "mode", "marks"),
+    [
+        ("a b c d e", "literal", " --mark=a --mark=b --mark=c --mark=d"),
+        ("two words", "phrase", " '--mark=two words'"),
+        ("w.*s", "regex", ""),
+        (" ", "literal", ""),
+        ("", "phrase", ""),
+    ],
+)
+def test_the_way_on_marks_what_was_searched(
+    command: Command, fake: FakeEngine, query: str, mode: str, marks: str
+) -> None:
+    fake.answer = make_page(make_found())
+    out = command("recall", query, "--session=s", f"--mode={mode}").out
+    assert f"   → aforesaid expand lsQQref{marks}\n" in out
 
 
 class _Terminal:
