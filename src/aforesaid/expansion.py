@@ -13,6 +13,7 @@ from hashlib import blake2b
 from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from aforesaid import lineage
 from aforesaid.branches import find_branch
@@ -25,7 +26,7 @@ from aforesaid.refs import read_ref, seal, unseal
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from aforesaid.model import Session, Source, Span, StoredEntry
+    from aforesaid.model import Session, Source, Span, StoredEntry, Tally, Withheld
     from aforesaid.ports import Snapshot, StorePort
     from aforesaid.privacy.judge import Judge
     from aforesaid.refs import Issuer
@@ -121,12 +122,13 @@ def expand(
         wanted = _surround(snapshot, rows, path, options, alone=ref is not None and ref.leaf is not None)
         named = rows if options.first is None else []
         entries = [entry for entry in snapshot.entries(wanted) if _may_show(entry, named, options)]
-        entries = _cleared(snapshot, entries, named, judge(session), partial(read_line, session.file))
+        entries, withheld = _cleared(snapshot, entries, named, judge(session), partial(read_line, session.file))
         if is_due(snapshot.session, options.redacting):
             entries = list(map(redact_entry, entries))
         first = _first(entries, rows)
         start = _start(cursor, first, asked, options)
         answer = _cut(entries, snapshot.session, first=first, start=start, options=options, asked=asked)
+        answer = replace(answer, withheld=withheld)
         shown = {passage.entry_id for passage in answer.entries}
         verify(snapshot.session.file, [entry.source for entry in entries if entry.id in shown and _has_line(entry)])
     return answer
@@ -282,25 +284,29 @@ def _cleared(
     named: Sequence[int],
     judge: Judge | None,
     read_line: Callable[[Source], bytes | None],
-) -> list[StoredEntry]:
-    """The entries that the privacy policy lets go.
+) -> tuple[list[StoredEntry], tuple[Tally, ...]]:
+    """The entries that the privacy policy lets go, and what it withholds of the others.
 
     Raises:
         PrivacyWithheld: it withholds one that was asked for by name.
     """
     if judge is None or judge.open:
-        return list(entries)
-    from aforesaid.withholding import Gate  # late: only a policy needs it
+        return list(entries), ()
+    from aforesaid.withholding import Gate, tally  # late: only a policy needs them
 
     # A line that changed is for `verify` to tell about.
     gate = Gate(snapshot, judge, lambda source: line if (line := read_line(source)) is not None else b"")
     cleared: list[StoredEntry] = []
+    withheld: list[Withheld] = []
     for entry in entries:
-        if gate.admits((entry.row,)):
+        why = gate.withheld(entry.row)
+        if why is None:
             cleared.append(entry)
         elif entry.row in named:
             raise PrivacyWithheld(f"the privacy policy withholds the entry {entry.id!r}", "see docs/privacy.md")
-    return cleared
+        else:
+            withheld.append(why)
+    return cleared, tally(withheld)
 
 
 # --- how much of them -----------------------------------------------------------------------------------------------

@@ -10,7 +10,7 @@ from typing import Literal, get_args
 
 from msgspec import Struct
 
-from aforesaid.model import Kind, Role
+from aforesaid.model import Kind, Role, Tally
 
 Scope = Literal["current-branch", "current-session", "current-lineage", "project", "host-wide"]
 Mode = Literal["literal", "phrase", "regex"]
@@ -197,7 +197,14 @@ class Passage(Struct, frozen=True, kw_only=True):
 
 
 class Expansion(Struct, frozen=True, kw_only=True):
-    """The originals of some entries, in the order of their branch, and where to go on."""
+    """The originals of some entries, in the order of their branch, and where to go on.
+
+    Attributes:
+        entries: the pieces.
+        next: cursor of what follows, or None.
+        withheld: how many entries between them, before and behind them the privacy policy kept back, and why.
+    """
 
     entries: tuple[Passage, ...]
     next: str | None
+    withheld: tuple[Tally, ...] = ()

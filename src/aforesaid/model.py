@@ -145,11 +145,12 @@ class Flaw(Struct, frozen=True, kw_only=True):
         line: 1-based number of the line.
         byte: offset of the line in the file.
         reason: stable code: `invalid-json`, `invalid-utf8`, `not-an-object`, `too-long`, `truncated-tail`,
-            `missing-header`, `duplicate-id`, `unknown-parent`, `origin-missing`, `unknown-view`, `opaque-summary`.
+            `missing-header`, `unknown-version`, `duplicate-id`, `unknown-parent`, `origin-missing`, `unknown-view`,
+            `opaque-summary`.
         id: the entry id that could be saved from the damaged line; its children then stay attached.
         parent: its parent's id, if that could be saved too.
-        lost: whether the line's content is lost (else only noted: `missing-header`, `unknown-parent`,
-            `unknown-view`, `opaque-summary`).
+        lost: whether the line's content is lost (else only noted: `missing-header`, `unknown-version`,
+            `unknown-parent`, `unknown-view`, `opaque-summary`).
     """
 
     line: int
@@ -773,6 +774,7 @@ class SyncReport(Struct, frozen=True, kw_only=True):
         session: the session afterwards; None if it failed before it was known.
         added, removed: rows.
         flaws: lines of this sync that could not be used, or not in full.
+        host: whose file it was taken for, if it failed before its session was known.
         error_code, error: set when `status` is `failed`, when it is `rebuilt` because the stored data were damaged, and
             when it is `unchanged` because the session was forgotten.
     """
@@ -783,6 +785,7 @@ class SyncReport(Struct, frozen=True, kw_only=True):
     added: int = 0
     removed: int = 0
     flaws: tuple[Flaw, ...] = ()
+    host: str | None = None
     error_code: str | None = None
     error: str | None = None
 

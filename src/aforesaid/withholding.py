@@ -153,7 +153,7 @@ class Gate:
         self._judge = judge
         self._read_line = read_line
         self._known: dict[int, StoredEntry] = {}
-        self._verdicts: dict[int, bool] = {}
+        self._verdicts: dict[int, Withheld | None] = {}
 
     def admits(self, rows: Sequence[int]) -> bool:
         """Whether all of some rows may be handed out; rows of equal texts are asked about together.
@@ -161,30 +161,41 @@ class Gate:
         Raises:
             PrivacyFailed: the policy could not be applied.
         """
+        return all(self.withheld(row) is None for row in rows)
+
+    def withheld(self, row: int) -> Withheld | None:
+        """Why a row may not be handed out, or None if it may.
+
+        Raises:
+            PrivacyFailed: the policy could not be applied.
+        """
         if self._judge.open:
-            return True
+            return None
         try:
-            for row in rows:
-                if row not in self._verdicts:
-                    self._verdicts[row] = all(self._admits(entry) for entry in self._entries.entries((row,)))
-                if not self._verdicts[row]:
-                    return False
+            if row not in self._verdicts:
+                verdicts = [self._withholds(entry) for entry in self._entries.entries((row,))]
+                self._verdicts[row] = next((one for one in verdicts if one is not None), None)
+            return self._verdicts[row]
         except AforesaidError:
             raise
         except Exception as error:  # whatever went wrong, nothing may be handed out
             raise _failed(error) from error
-        return True
 
-    def _admits(self, entry: StoredEntry) -> bool:
+    def _withholds(self, entry: StoredEntry) -> Withheld | None:
         answered = None
         if self._judge.rules.by_path and entry.role == "tool_result":
             spans = lineage.trace(self._entries.tree().runs, entry.row)
             answered = find_call(self._entries, entry, spans, self._known)
         verdict = self._judge.judge_entry(entry, answered)
-        if not verdict.allowed or entry.source.length == 0:
-            return verdict.allowed
-        line = self._read_line(entry.source)
-        return line is not None and (not line or self._judge.judge_line(line, verdict).allowed)
+        if verdict.allowed and entry.source.length:
+            line = self._read_line(entry.source)
+            if line is None:
+                verdict = replace(verdict, allowed=False, reason="privacy-source")
+            elif line:
+                verdict = self._judge.judge_line(line, verdict)
+        if verdict.allowed:
+            return None
+        return Withheld(entry_id=entry.id, classification=verdict.classification, reason=verdict.reason)
 
 
 def tally(withheld: Iterable[Withheld]) -> tuple[Tally, ...]:

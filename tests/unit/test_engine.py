@@ -292,3 +292,9 @@ def test_damage_that_cannot_be_mended_is_said_in_the_coverage(engine: Engine, tm
 def test_an_empty_folder_is_no_store() -> None:
     with pytest.raises(BadArgument, match="empty"):
         Engine.open("").status()
+
+
+@pytest.mark.parametrize("reference", ["", "  "])
+def test_a_session_without_a_name_is_said_to_be_empty(tmp_path: Path, reference: str) -> None:
+    with Engine.open(tmp_path / "store") as engine, pytest.raises(BadArgument, match="the session is empty"):
+        engine.retrieve(session=reference)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from tests import pi
+from tests.schemas import check
 
 from aforesaid import Caller, Engine
 from aforesaid.errors import (
@@ -22,6 +23,7 @@ from aforesaid.errors import (
     StaleCursor,
     StaleSource,
 )
+from aforesaid.hosts import wire
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -510,3 +512,38 @@ def test_an_empty_session_has_nothing(engine: Engine, tmp_path: Path) -> None:
     for scope in ("current-branch", "current-session"):
         page = engine.recall("", session=other, scope=scope)
         assert (page.hits, page.next, page.coverage.complete) == ((), None, True)
+
+
+def test_what_a_range_leads_over_and_is_withheld_is_counted(tmp_path: Path) -> None:
+    rows = [
+        pi.message("a", None, "first"), pi.message("b", "a", MARKED),
+        pi.message("c", "b", "[aforesaid:local-only]x[/aforesaid:local-only]"), pi.message("d", "c", MARKED),
+        pi.message("e", "d", "last"),
+    ]  # fmt: skip
+    other = pi.write(tmp_path / "private.jsonl", [pi.header("private"), *rows])
+    with Engine.open(tmp_path / "private", settings=PRIVATE) as private:
+        private.index(other)
+        for asked in ({"first": "a", "last": "e"}, {"entries": ["a"], "after": 4}, {"entries": ["e"], "before": 4}):
+            answer = private.expand(session=other, **asked)
+            assert ids(answer) == ["a", "e"]
+            assert [(one.reason, one.classification, one.count) for one in answer.withheld] == [
+                ("privacy-marker", "local-only", 1), ("privacy-marker", "sensitive", 2),
+            ]  # fmt: skip
+            document = check("expand", wire.encode(wire.expand(answer)))
+            assert document["withheld"][1] == {"reason": "privacy-marker", "classification": "sensitive", "count": 2}
+        ends = private.expand(session=other, first="b", last="d", max_lines=1)
+        assert (ends.entries, ends.next, sum(one.count for one in ends.withheld)) == ((), None, 3)
+        paged = private.expand(session=other, first="a", last="e", max_lines=1)
+        rest = private.expand(session=other, first="a", last="e", max_lines=1, cursor=paged.next)
+        assert paged.withheld == rest.withheld
+        assert "withheld" not in wire.expand(private.expand(session=other, first="a", last="e", provider="ollama"))
+
+
+def test_a_changed_line_behind_a_range_is_counted_as_what_it_is(tmp_path: Path) -> None:
+    rows = [pi.message("a", None, "first"), pi.message("b", "a", "second"), pi.message("c", "b", "third")]
+    rows[1]["message"]["content"].append({"type": "thinking", "thinking": MARKED})
+    other = pi.write(tmp_path / "private.jsonl", [pi.header("private"), *rows])
+    with Engine.open(tmp_path / "private", settings=PRIVATE) as private:
+        private.index(other)
+        (left,) = private.expand(session=other, first="a", last="c").withheld
+        assert (left.reason, left.classification, left.count) == ("privacy-source", "sensitive", 1)

@@ -67,6 +67,8 @@ def test_a_request_with_a_topic_gives_exactly_its_items(line: str) -> None:
         ("commit f320490 of 9f0c33de-1a2b-4c3d-8e4f-000000000001", ("f320490", "9f0c33de-1a2b-4c3d-8e4f-000000000001")),
         ("10.0.4.17:5432, localhost:8080, gateway:9443", ("10.0.4.17:5432", "localhost:8080", "gateway:9443")),
         ("porta 8443, port 80", ("8443", "80")),
+        ("port 58,213 or porta: 58,213", ()),
+        ("ports 80,443; port 81, 443", ("80", "81")),
         ("https://example.com/a?b=1.", ("https://example.com/a?b=1",)),
         ("Update the follow-up, Kubernetes and Node.js, e.g. v1.2.3 or 3.11, i.e. ad es. U.S.", ()),
         ("JavaScript, GitHub, PostgreSQL, iPhone", ()),

@@ -86,5 +86,8 @@ def _lines(answer: Expansion, arguments: Namespace, options: Options) -> Iterato
         places = joined([(start, end) for pattern in marks for start, end, _ in pattern.places(passage.text)])
         yield from excerpt(Window(start=0, end=len(passage.text), text=passage.text), places, None)
         yield ""
+    for left in answer.withheld:
+        kept = count(left.count, "entry", "entries")
+        yield Text(f"the privacy policy withholds {kept} ({left.classification}, {left.reason})", style="yellow")
     if answer.next is not None:
         yield Text.assemble(("more: ", "dim"), next_page(arguments, answer.next, options))

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Self
 from aforesaid.config import Config, store_folder
 from aforesaid.engine.discovery import reader_of, recognise
 from aforesaid.errors import (
+    BadArgument,
     NotATranscript,
     PathMissing,
     SessionAmbiguous,
@@ -283,6 +284,8 @@ class Desk:
             raise SessionAmbiguous(f"{len(found)} sessions have the id {reference}", f"name one of the files: {files}")
         if found:
             return found[0]
+        if not reference.strip():
+            raise BadArgument("the session is empty", "name a file or an id, as `aforesaid sessions` lists them")
         if os.path.isfile(reference):
             raise SessionNotFound(f"the store does not know {reference}", "bring it in with `aforesaid index` first")
         if os.path.exists(reference):

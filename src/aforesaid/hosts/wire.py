@@ -249,7 +249,10 @@ def found(hit: Found) -> Document:
 
 
 def expand(expansion: Expansion) -> Document:
-    """`aforesaid.expand/1`."""
+    """`aforesaid.expand/1`. `withheld` is there only if the privacy policy kept something back."""
+    withheld = [
+        {"reason": one.reason, "classification": one.classification, "count": one.count} for one in expansion.withheld
+    ]
     return {
         "schema": "aforesaid.expand/1",
         "entries": [
@@ -269,6 +272,7 @@ def expand(expansion: Expansion) -> Document:
             for passage in expansion.entries
         ],
         "next": expansion.next,
+        **({"withheld": withheld} if withheld else {}),
     }
 
 
@@ -364,7 +368,7 @@ def _synced(report: SyncReport) -> Document:
     session = report.session
     document: Document = {
         "file": report.file,
-        "host": session.header.host if session is not None else None,
+        "host": session.header.host if session is not None else report.host,
         "sessionId": session.header.session_id if session is not None else None,
         "entries": session.entries if session is not None else 0,
         "added": report.added,

@@ -126,7 +126,9 @@ def sync_all(
         except AforesaidError as error:
             if isinstance(error, PathMissing):
                 _clear_missing(store, file, redacting=redacting)
-            reports.append(SyncReport(file=file, status="failed", error_code=error.code, error=str(error)))
+            reports.append(
+                SyncReport(file=file, status="failed", host=reader.host, error_code=error.code, error=str(error))
+            )
         done += size
         if progress is not None:
             progress(done, total)

@@ -36,6 +36,9 @@ IP_ADDRESS = r"(?<![\w.])\d{1,3}(?:\.\d{1,3}){3}(?::\d{1,5}|/\d{1,2})?(?![\w.]*\
 HOST_AND_PORT = r"(?<![\w.-])[A-Za-z][\w.-]{0,63}:\d{2,5}(?![\w:]|\.\w)"
 COLON_AND_PORT = r"(?<![\w:.-]):(\d{4,5})(?![\w:])"
 NUMBER = r"(?<![\w.,-])\d{2,5}(?!\w|\.\d)"
+GROUP = r",\d{3}(?!\d)"
+"""Three more digits of one number; behind several ports another port."""
+BEFORE_PORTS = r"(?i:\b(?:ports|porte|puertos|portas|порты|портов)\s{0,3}[:=]?\s{0,3}$)"
 BEFORE_A_PORT = r"(?i:\b(?:ports?|porta|porte|puerto|porto|порт\w{0,3})|端口号?|ポート|포트)\s{0,3}[:=#：]?\s{0,3}$"
 
 # --- files ---

@@ -169,10 +169,10 @@ def _errors(reading: Reading) -> None:
         return match.start() - len(qualifier.group() if qualifier else ""), match.end()
 
     def number(match: re.Match[str]) -> Span | None:
-        kind = _kind_of_number(
-            reading.rest[max(0, match.start() - shapes.BEHIND_WORDS) : match.start()], len(match.group())
-        )
-        if kind is None:
+        before = reading.rest[max(0, match.start() - shapes.BEHIND_WORDS) : match.start()]
+        kind = _kind_of_number(before, len(match.group()))
+        grouped = re.match(shapes.GROUP, reading.rest[match.end() : match.end() + len(",000") + 1]) is not None
+        if kind is None or (grouped and not re.search(shapes.BEFORE_PORTS, before)):
             return None
         reading.add(match.start(), kind, match.group())
         return match.span()

@@ -67,6 +67,10 @@ class _State(msgspec.Struct, kw_only=True):
         return number
 
 
+NEWEST: Final = 3
+"""The newest version of the format that is known; of a later one is read what looks as before, and that is said."""
+
+
 class PiReading:
     """One pass over the new part of a file; see `ports.Reading`."""
 
@@ -111,13 +115,19 @@ class PiReading:
                     self._state.skip(line.number)
                 elif not self._state.begun:
                     self._state.begun = True
-                    if found is not None:
-                        self._miss_header()
-                        yield Flaw(line=1, byte=0, reason="missing-header", lost=False)
+                    yield from self._note_beginning(line, header=found is None)
                 if found is not None:
                     yield found
             inside = False
             self._offset, self._line = line.after, line.number
+
+    def _note_beginning(self, line: Line, *, header: bool) -> Iterator[Flaw]:
+        """What is to be said of the first object of a file."""
+        if not header:
+            self._miss_header()
+            yield Flaw(line=1, byte=0, reason="missing-header", lost=False)
+        elif self._state.header.version > NEWEST:
+            yield Flaw(line=line.number, byte=line.offset, reason="unknown-version", lost=False)
 
     def _ends_a_line(self, offset: int) -> bool:
         self._source.seek(offset - 1)

@@ -163,3 +163,14 @@ def test_where_there_are_no_users_nothing_is_refused(tmp_path: Path, monkeypatch
     open_store(str(tmp_path / "store")).close()
     monkeypatch.undo()
     refuse_foreign(str(tmp_path / "none"))
+
+
+@modes
+def test_a_lock_that_others_may_open_is_closed_to_them(tmp_path: Path) -> None:
+    with Engine.open(tmp_path / "store") as engine:
+        engine.index(pi.write(tmp_path / "s.jsonl", [pi.header(), *pi.conversation(["a", "b"])]))
+    lock = tmp_path / "store" / "lock"
+    lock.chmod(0o644)
+    with Engine.open(tmp_path / "store") as engine:
+        engine.index(pi.write(tmp_path / "t.jsonl", [pi.header("other"), *pi.conversation(["c", "d"])]))
+    assert mode(lock) == 0o600

@@ -258,6 +258,16 @@ def test_format_2_has_ids_and_hook_messages() -> None:
     assert [(item.id, item.role) for item in found if isinstance(item, Entry)] == [("a", "custom")]
 
 
+@pytest.mark.parametrize(
+    ("version", "noted"), [(1, False), (3, False), (4, True), (9, True), (3.9, False), ("x", False)]
+)
+def test_a_later_version_is_read_and_said(version: object, noted: bool) -> None:
+    _, found = reading(lines_of(pi.header(version=version), pi.message("a", None, "x")))
+    flaws = [item for item in found if isinstance(item, Flaw)]
+    assert flaws == ([Flaw(line=1, byte=0, reason="unknown-version", lost=False)] if noted else [])
+    assert [item.id for item in found if isinstance(item, Entry)] == ["a"] or version == 1
+
+
 def test_without_a_header_the_name_of_the_file_is_the_id() -> None:
     pass_, found = reading(lines_of(pi.message("a", None, "x")))
     assert pass_.header.session_id == "2026_stem"

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 from tests import pi
 
-from aforesaid.model import Compaction, Entry
+from aforesaid.model import Compaction, Entry, Flaw
 from aforesaid.transcripts import detect
 from aforesaid.transcripts.pi import PiTranscripts
 
@@ -134,6 +134,7 @@ def test_ids_and_paths_with_lone_surrogates_survive_the_checkpoint() -> None:
 
 def test_a_header_of_a_later_format_is_read_like_the_latest_known_one() -> None:
     reading = READER.read(io.BytesIO(as_line(pi.header(version=9)) + as_line(pi.message("a", None, "x"))), "s", None)
-    (entry,) = reading
+    noted, entry = reading
+    assert noted == Flaw(line=1, byte=0, reason="unknown-version", lost=False)
     assert isinstance(entry, Entry)
     assert (entry.id, entry.parts, reading.header.version) == ("a", ("x",), 9)

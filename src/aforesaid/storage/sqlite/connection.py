@@ -205,6 +205,7 @@ def folder_lock(path: str, *, exclusive: bool, timeout_ms: int) -> Iterator[None
 
     make_private(os.path.dirname(path))
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    close_to_others(path, os.fstat(descriptor))
     kind = fcntl.LOCK_EX if exclusive else fcntl.LOCK_SH
 
     def attempt() -> None:
