@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 OWN_TOOLS: Final = frozenset({"history_recall", "history_expand", "history_status"})
-_READS_RESOURCES: Final = frozenset({"read_mcp_resource", "ReadMcpResourceTool"})
+_READS_RESOURCES: Final = frozenset({"read_mcp_resource", "ReadMcpResourceTool", "ReadMcpResourceDirTool"})
 """The hosts' tools that read what MCP servers offer under an address; their results name it."""
 OWN_SCHEME: Final = "history://session/"
 """Begins the addresses of our entries, as MCP resources."""
