@@ -300,3 +300,37 @@ def test_pi_connects_the_server_that_was_registered_with_it_and_calls_it(home: H
         assert len(known(home, "5433")) == 1
     home.aforesaid("uninstall", "mcp", "--client", "pi")
     assert settings.read_text() == written
+
+
+SCRIPT = """
+const found = await tools.mcp__aforesaid__history_recall({ query: "PG_PORT", session: "SESSION" });
+let direct = "refused";
+try { await tools.history_recall({ query: "PG_PORT" }); direct = "called"; } catch {}
+text({ snippets: found.structuredContent.hits.map((hit) => hit.snippet), direct });
+"""
+
+
+def test_a_script_reaches_the_registered_server_only_and_what_it_prints_is_not_indexed(
+    home: Home, model: Model
+) -> None:
+    home.aforesaid("install", "mcp", "--client", "pi")
+    with Pi(home, "--tools", "+codemode") as pi:
+        lose_the_fact(pi)
+        before = known(home, "5433")
+        offered = [tool["function"] for tool in model.requests[0]["tools"]]
+        (codemode,) = [tool for tool in offered if tool["name"] == "codemode"]
+        (argument,) = codemode["parameters"]["properties"]
+        session = json.loads(home.session_files()[0].read_text().splitlines()[0])["id"]
+        script = SCRIPT.replace("SESSION", session)
+
+        def run(body: dict[str, Any]) -> Any:
+            last = body["messages"][-1]
+            return "done" if last["role"] == "tool" else {"tool": "codemode", "arguments": {argument: script}}
+
+        model.script = run
+        pi.prompt(OFF_TOPIC)
+        printed = text_of(model.calls[-1][-1])
+        assert FACT in printed
+        assert '"direct":"refused"' in printed
+        assert known(home, "5433") == before
+        assert pi.faults == []
