@@ -43,6 +43,7 @@ SCHEMAS = (
     "installation",
     "lost",
     "view",
+    "eval-view",
     "error",
 )
 

@@ -77,7 +77,7 @@ def compose(
     sheet = Sheet(
         snapshot.session.header.session_id,
         total,
-        tuple(_ranges(shelf, survey.exchanges, depth) for depth in range(DEEPEST, -1, -1)),
+        (_ranges(shelf, survey.exchanges, depth) for depth in range(DEEPEST, -1, -1)),
         ";".join(codes if options.saved else [*codes, "unsaved-session"]),
         options.max_bytes,
     )
@@ -132,9 +132,10 @@ class _Maker:
         open_ones = {one.place: one for one in candidates if one.relevant and one.own}
         left = [one for one in candidates if one.place not in open_ones]
         repeated = dict.fromkeys(open_ones, 0.0)
+        worth = {place: one.score for place, one in open_ones.items()}
         decided: list[Candidate] = []
         while open_ones:
-            place = max(open_ones, key=lambda at: (open_ones[at].score - REDUNDANCY * repeated[at], at))
+            place = max([(worth[at] - REDUNDANCY * repeated[at], at) for at in open_ones])[1]
             chosen = _add(open_ones.pop(place), _REDUNDANCY, repeated[place] or None, -REDUNDANCY)
             fate, level = self._try(sheet, chosen)
             decided.append(replace(chosen, fate=fate, level=level))
@@ -152,6 +153,8 @@ class _Maker:
 
     def _try(self, sheet: Sheet, candidate: Candidate) -> tuple[Fate, Level]:
         """Takes a bundle in if it may go out and fits; one of which evidence carries all that is asked for need not."""
+        if sheet.selected and sheet.overflows(candidate.own):
+            return "no-room", "normal"
         bundle = self._bundle(candidate)
         kept = tuple(source for source in bundle if source.entry.id not in self._carried_ids)
         self.carried.update(source.entry.id for source in bundle if source.entry.id in self._carried_ids)
@@ -186,7 +189,7 @@ def _ranges(shelf: Shelf, exchanges: Sequence[Exchange], depth: int) -> tuple[Ra
         Range(
             shelf.id_of(exchanges[node.start].rows[0]),
             shelf.id_of(exchanges[node.end - 1].rows[-1]),
-            sum(len(exchange.rows) for exchange in exchanges[node.start : node.end]),
+            shelf.count(node.start, node.end),
         )
         for node in split(Node(start=0, end=len(exchanges)), depth)
     )

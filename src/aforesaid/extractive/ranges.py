@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Sequence
 
 
 class Node(Struct, frozen=True, kw_only=True, gc=False):
@@ -58,7 +58,7 @@ def bisect(node: Node) -> Iterator[int]:
         level = below
 
 
-def choose_pool(node: Node, relevance: Mapping[int, float], most: int) -> tuple[int, ...]:
+def choose_pool(node: Node, relevance: Sequence[float], most: int) -> tuple[int, ...]:
     """The places that are compared, ascending.
 
     The most relevant ones take seven of eight places, so that none of them is lost to sampling; the rest, and what they
@@ -66,12 +66,11 @@ def choose_pool(node: Node, relevance: Mapping[int, float], most: int) -> tuple[
 
     Args:
         node: where to look.
-        relevance: of places, above 0; places without any are left out.
+        relevance: of each place, 0 for none; empty: of all none.
         most: at most so many.
     """
-    inside = [(score, place) for place, score in relevance.items() if node.start <= place < node.end and score > 0]
-    best = nlargest(most - most // 8, inside)
-    pool = {place for _, place in best}
+    inside = zip(relevance[node.start : node.end], range(node.start, node.end), strict=False)
+    pool = {place for score, place in nlargest(most - most // 8, inside) if score > 0}
     for place in bisect(node):
         if len(pool) >= most:
             break

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from aforesaid.evidence import CLOSING, OPENING, quote
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from aforesaid.extractive.values import Quoted
 
@@ -53,7 +53,7 @@ class Sheet:
     """
 
     def __init__(
-        self, session_id: str, total: int, ranges: Sequence[Sequence[Range]], diagnostic: str, max_bytes: int
+        self, session_id: str, total: int, ranges: Iterable[Sequence[Range]], diagnostic: str, max_bytes: int
     ) -> None:
         """Lays out everything but the evidence.
 
@@ -75,7 +75,7 @@ class Sheet:
         self._ranges = next(
             (shown for shown in ranges if _length(_write(_ranges(shown), _plain)) <= max_bytes // RANGES_PART), ()
         )
-        self._frame = max(_length(self._render(_plain, frame=True)), _length(self._render(quote, frame=True)))
+        self._frame = _length(self._render(quote, frame=True))
 
     @property
     def size(self) -> int:
@@ -92,6 +92,11 @@ class Sheet:
         new = self._new(sources)
         evidence = self._evidence + sum(map(self._cost, new))
         return self._size(evidence, len(self._chosen) + len(new), self.selected + 1) <= self._max
+
+    def overflows(self, sources: Sequence[Quoted]) -> bool:
+        """Whether a bundle with these sources cannot fit any more, without encoding them: a character is a byte."""
+        least = sum(len(part) for source in self._new(sources) for part in source.parts)
+        return self.size + least > self._max
 
     def fits_alone(self, sources: Sequence[Quoted]) -> bool:
         """Whether a bundle would fit into an empty view."""
@@ -123,8 +128,8 @@ class Sheet:
     def _cost(self, source: Quoted) -> int:
         cost = self._costs.get(source.entry.row)
         if cost is None:
-            item = _item(source)
-            cost = max(_length(_write(item, _plain)), _length(_write(item, quote)))
+            # Escaping more characters never makes a text shorter.
+            cost = _length(_write(_item(source), quote))
             self._costs[source.entry.row] = cost
         return cost
 

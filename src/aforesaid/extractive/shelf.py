@@ -7,6 +7,7 @@ so that the cost of a request does not grow with the texts of the session. One s
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
+from itertools import accumulate
 from typing import TYPE_CHECKING, Final
 
 from aforesaid.digests import blake2b
@@ -38,7 +39,8 @@ class Shelf:
         self._opens = bytearray()
         self._asked: tuple[object, ...] = ()
         self._answer: tuple[Exchange, ...] = ()
-        self._places: dict[int, int] = {}
+        self._places: list[int] = []
+        self._counts = [0]
 
     def refresh(self, snapshot: Snapshot) -> None:
         """Takes in what the session has gained; all of it if what is known turns out to be another session's."""
@@ -70,9 +72,19 @@ class Shelf:
             found.update(len(identity).to_bytes(4, "big") + identity + self._digests[place])
         return found.digest()
 
-    def place_of(self, row: int) -> int | None:
-        """The place of the exchange that a row belongs to, among those that were asked for last."""
-        return self._places.get(row)
+    @property
+    def places(self) -> Sequence[int]:
+        """For each row the place of its exchange among those that were asked for last; -1 where it is in none."""
+        return self._places
+
+    @property
+    def length(self) -> int:
+        """How many exchanges there are among those that were asked for last."""
+        return len(self._answer)
+
+    def count(self, start: int, end: int) -> int:
+        """The sources of some exchanges, from and before a place among those that were asked for last."""
+        return self._counts[end] - self._counts[start]
 
     def exchanges(self, branch: Branch, without: int | None = None) -> tuple[Exchange, ...]:
         """The exchanges of a branch of which something is lost, oldest first.
@@ -84,7 +96,11 @@ class Shelf:
         asked = (branch.spans, branch.eligible, without)
         if asked != self._asked:
             self._answer = tuple(self._group(branch, without))
-            self._places = {row: place for place, one in enumerate(self._answer) for row in one.rows}
+            self._counts = [0, *accumulate(len(one.rows) for one in self._answer)]
+            self._places = [-1] * (self._entries + 1)
+            for place, one in enumerate(self._answer):
+                for row in one.rows:
+                    self._places[row] = place
             self._asked = asked
         return self._answer
 

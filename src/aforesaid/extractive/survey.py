@@ -39,9 +39,9 @@ ROLES: Final = 2.0
 SALIENCE: Final = 3.0
 REDUNDANCY: Final = 15.0
 
-SHARES: Final = (1.0, 0.7, 0.3)
-"""What the entries of an exchange add to what the index says of it, the best one first; the others add nothing."""
-COVERED: Final = 0.2
+SECOND: Final = 0.7
+"""What the second best entry of an exchange adds to what the index says of the best; the others add nothing."""
+COVERED: Final = 0.1
 """Which part of a request an exchange has to hold at the least, each word by how rare it is."""
 
 
@@ -123,10 +123,10 @@ def look(
     if options.within is not None:
         first, end = options.within
         node = Node(start=max(0, first), end=min(end, len(exchanges)))
-    pool = choose_pool(node, index, options.max_candidates)
+    pool = choose_pool(node, () if options.sampled else index, options.max_candidates)
     read = Reader(snapshot, options)
+    every = read.entries([row for place in pool for row in exchanges[place].rows])
     entries = {place: read.entries(exchanges[place].rows) for place in pool}
-    every = [entry for some in entries.values() for entry in some]
     if gate is not None:
         gate.prepare(every)
     visible = snapshot.digests(tuple({entry.digest for entry in every}), branch.context) | {digest(request)}
@@ -142,7 +142,7 @@ class _Pool(Struct, frozen=True, kw_only=True):
     """The exchanges that are compared: their sources by place, what the index says of any, and texts that are seen."""
 
     sources: Mapping[int, tuple[Quoted, ...]]
-    index: Mapping[int, float]
+    index: Sequence[float]
     visible: frozenset[bytes]
 
 
@@ -191,8 +191,8 @@ def _find_branch(snapshot: Snapshot, asked: Asked) -> Branch:
 
 def _weigh(
     snapshot: Snapshot, shelf: Shelf, query: Query, request: str, branch: Branch
-) -> tuple[dict[int, float], tuple[str, ...]]:
-    """What the index says of each exchange that holds something of the request."""
+) -> tuple[list[float], tuple[str, ...]]:
+    """What the index says of each exchange, 0 where nothing of the request stands in it."""
     roots = contextual.roots_of(query.terms)
     plain = tuple(term for term in query.terms if term not in roots)
     try:
@@ -200,16 +200,21 @@ def _weigh(
             plain, (*roots.values(), *contextual.asides(request, query.terms)), branch.eligible
         )
     except TextSearchFailed:
-        return {}, (TextSearchFailed.code,)
-    found: dict[int, list[float]] = {}
+        return [0.0] * shelf.length, (TextSearchFailed.code,)
+    # Half of a long session may hold some word of the request, so this loop does next to nothing.
+    where = shelf.places
+    best = [0.0] * shelf.length
+    second = best[:]
     for weight in weights:
-        place = shelf.place_of(weight.row)
-        if place is not None:
-            found.setdefault(place, []).append(weight.score)
-    return {
-        place: sum(share * score for share, score in zip(SHARES, sorted(scores, reverse=True), strict=False))
-        for place, scores in found.items()
-    }, ()
+        place = where[weight.row]
+        score = weight.score
+        if place < 0 or score <= second[place]:
+            continue
+        if score > best[place]:
+            second[place], best[place] = best[place], score
+        else:
+            second[place] = score
+    return [most + SECOND * next_ for most, next_ in zip(best, second, strict=True)], ()
 
 
 def _score(
@@ -225,14 +230,14 @@ def _score(
     comparison = Comparison(read_bag(query.terms), tuple(compared.values()))
     cosines = {place: comparison.cosine(bag) for place, bag in compared.items()}
     closest = max(cosines.values(), default=0.0) or 1.0
-    heaviest = max(pool.index.values(), default=0.0) or 1.0
+    heaviest = max(pool.index, default=0.0) or 1.0
     candidates: list[Candidate] = []
     for place, some in pool.sources.items():
         own = tuple(source for source in some if source.parts and source.entry.digest not in pool.visible)
         relevant = cosines[place] > 0 and comparison.covered(compared[place]) >= COVERED
         addends = (
             RELEVANCE * cosines[place] / closest,
-            INDEX * pool.index.get(place, 0.0) / heaviest,
+            INDEX * pool.index[place] / heaviest,
             RECENCY * place / max(1, len(exchanges) - 1),
             ROLES if len({source.entry.role for source in own}) > 1 else 0.0,
             0.0,

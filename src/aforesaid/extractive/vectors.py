@@ -33,11 +33,11 @@ class Bag(Struct, frozen=True, kw_only=True):
     """A text as words.
 
     Attributes:
-        counts: how often each word stands in it.
+        weights: for each word that stands in it 1 + ln of how often.
         signature: a bit for each word, by a hash of it.
     """
 
-    counts: Mapping[str, int]
+    weights: Mapping[str, float]
     signature: int
 
 
@@ -47,28 +47,26 @@ def read_bag(texts: Iterable[str]) -> Bag:
     for text in texts:
         counts.update(tokens(text))
     roots: dict[str, int] = {}
+    bits = bytearray(BITS // 8)
     for token, count in counts.items():
-        root = _root(token)
+        root, bit = _ROOTS.get(token) or _root(token)
         if root:
             roots[root] = roots.get(root, 0) + count
-    signature = 0
-    for root in roots:
-        signature |= 1 << crc32(root.encode("utf-8", "surrogatepass")) % BITS
-    return Bag(counts=roots, signature=signature)
+            bits[bit >> 3] |= 1 << (bit & 7)
+    weights = {root: 1.0 if count == 1 else 1 + log(count) for root, count in roots.items()}
+    return Bag(weights=weights, signature=int.from_bytes(bits, "little"))
 
 
-_ROOTS: dict[str, str] = {}
+_ROOTS: dict[str, tuple[str, int]] = {}
 
 
-def _root(token: str) -> str:
-    """What a token is compared as; empty for words of grammar."""
-    root = _ROOTS.get(token)
-    if root is None:
-        if len(_ROOTS) >= _MOST_ROOTS:
-            _ROOTS.clear()
-        root = "" if is_grammar(token) else root_of(token) or token
-        _ROOTS[token] = root
-    return root
+def _root(token: str) -> tuple[str, int]:
+    """What a token is compared as, empty for words of grammar, and its bit."""
+    if len(_ROOTS) >= _MOST_ROOTS:
+        _ROOTS.clear()
+    root = "" if is_grammar(token) else root_of(token) or token
+    found = _ROOTS[token] = (root, crc32(root.encode("utf-8", "surrogatepass")) % BITS)
+    return found
 
 
 class Bags:
@@ -92,10 +90,10 @@ class Bags:
     @property
     def words(self) -> int:
         """Words that are kept."""
-        return sum(len(bag.counts) for bags in (self._young, self._old) for bag in bags.values())
+        return sum(len(bag.weights) for bags in (self._young, self._old) for bag in bags.values())
 
     def _keep(self, key: Key, bag: Bag) -> None:
-        size = len(bag.counts)
+        size = len(bag.weights)
         if size > self._most:
             return
         self._size += size
@@ -115,30 +113,26 @@ class Comparison:
         """Takes all bags that will be compared."""
         frequency: Counter[str] = Counter()
         for bag in bags:
-            frequency.update(bag.counts.keys())
+            frequency.update(bag.weights.keys())
         number = len(bags)
         self._idf = {word: log(1 + number / n) for word, n in frequency.items()}
         rare = log(1 + number)
-        self._asked = {word: (1 + log(n)) * self._idf.get(word, rare) for word, n in request.counts.items()}
-        self._length = sqrt(sum(weight * weight for weight in self._asked.values())) or 1.0
-        self._mass = sum(self._idf.get(word, rare) for word in request.counts) or 1.0
+        self._asked = {word: weight * self._idf.get(word, rare) for word, weight in request.weights.items()}
+        self._length = sqrt(sum([weight * weight for weight in self._asked.values()])) or 1.0
+        self._mass = sum([self._idf.get(word, rare) for word in request.weights]) or 1.0
 
     def cosine(self, bag: Bag) -> float:
         """The cosine of request and bag, 0 to 1."""
-        idf = self._idf
-        dot = sum(
-            weight * (1 + log(bag.counts[word])) * idf[word]
-            for word, weight in self._asked.items()
-            if word in bag.counts
-        )
+        idf, weights = self._idf, bag.weights
+        dot = sum([weight * weights[word] * idf[word] for word, weight in self._asked.items() if word in weights])
         if not dot:
             return 0.0
-        length = sqrt(sum(((1 + log(n)) * idf[word]) ** 2 for word, n in bag.counts.items()))
+        length = sqrt(sum([(weight * idf[word]) ** 2 for word, weight in weights.items()]))
         return min(1.0, dot / (length * self._length))
 
     def covered(self, bag: Bag) -> float:
         """Which part of the request stands in a bag, 0 to 1: its words, each by how rare it is."""
-        return sum(self._idf[word] for word in self._asked if word in bag.counts) / self._mass
+        return sum([self._idf[word] for word in self._asked if word in bag.weights]) / self._mass
 
 
 def overlap(one: Bag, other: Bag) -> float:

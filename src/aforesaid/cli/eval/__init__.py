@@ -1,7 +1,7 @@
 """Floor 9: `aforesaid eval`: how good retrieval is on labelled conversations, beside plain baselines.
 
 `beam` and `locomo` read public sets that the caller has; `arms` asks the questions, `measures` counts, `report` shows.
-`rediscovery` asks at moments of real sessions instead, and counts otherwise.
+`rediscovery` asks at moments of real sessions instead, and counts otherwise; `view` fills history views.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from aforesaid.cli.eval.coding.goals import Goal
     from aforesaid.cli.eval.questions import EvalSet
 
-SETS = ("beam", "locomo", "coding", "rediscovery")
+SETS = ("beam", "locomo", "coding", "rediscovery", "view")
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -30,7 +30,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--data",
         metavar="PATH",
-        help="where the set is: a folder (beam, rediscovery), a file (locomo)",
+        help="where the set is: a folder (beam, rediscovery; view: either, or both), a file (locomo)",
     )
     parser.add_argument("--arm", action="append", metavar="NAME", help="a way of answering; repeatable (default: all)")
     parser.add_argument("--limit", type=int, metavar="N", help="only the first N questions")
@@ -50,6 +50,11 @@ def run(arguments: Namespace, options: Options) -> int:
         return rediscovery.run(
             _needed(arguments.set, arguments.data), arguments.arm or (), arguments.limit, as_json=options.json
         )
+    if arguments.set == "view":
+        from aforesaid.cli.eval import view  # late: one set at a time
+
+        data = _needed(arguments.set, arguments.data)
+        return view.run(data, arguments.arm or (), arguments.limit, as_json=options.json)
     from aforesaid.cli.bench.setting import working_folder  # late: the parser needs none of it
     from aforesaid.cli.eval import arms, report
 
