@@ -25,7 +25,7 @@ from aforesaid.storage.sqlite.spans import within
 from aforesaid.text import feed
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
     from typing import Any
 
     from aforesaid.inquiry import Filter, Standing
@@ -34,6 +34,8 @@ if TYPE_CHECKING:
 
 KEPT = 2000
 """Entries of a listing that stays with an open file; the next page, or the next search, often asks for the same."""
+FEW = 16
+"""Rows that are asked for one by one."""
 KEPT_TEXTS = 16
 """Texts of one question that stay with an open file, as those of automatic retrieval do; the next one may ask again."""
 
@@ -44,6 +46,10 @@ _OUTLINES = (
 _STANDINGS = (
     "SELECT entry.row, role, tokens, timestamp, extra FROM entry"
     " WHERE {within} AND length(text) > 0{more} ORDER BY entry.row"
+)
+_ONE = (
+    "SELECT entry.row, id, kind, role, timestamp, tokens, digest, extra FROM entry"
+    " CROSS JOIN digest ON digest.row = entry.row WHERE entry.row = ? AND length(text) > 0{more}"
 )
 _BARE_STANDINGS = (
     "SELECT entry.row, role, tokens FROM entry WHERE {within} AND length(text) > 0{more} ORDER BY entry.row"
@@ -70,7 +76,12 @@ def outlines(
         return ()
     timed, named = _looks_closer(wanted)
     found: list[Outline] = []
-    for row, id_, kind, role, stamp, tokens, digest, extra in _select(shard, _OUTLINES, spans, wanted, only):
+    rows: Iterable[Any]
+    if only is not None and len(only) <= FEW:
+        rows = _select_few(shard, spans, wanted, only)
+    else:
+        rows = _select(shard, _OUTLINES, spans, wanted, only)
+    for row, id_, kind, role, stamp, tokens, digest, extra in rows:
         timestamp = from_stamp(stamp)
         if (timed and not _in_time(timestamp, wanted)) or (named and not _touches(extra, wanted)):
             continue
@@ -86,6 +97,15 @@ def outlines(
             )
         )
     return tuple(found)
+
+
+def _select_few(shard: Shard, spans: Sequence[Span], wanted: Filter, only: Sequence[int]) -> Iterator[Any]:
+    """As `_select`, row by row: a newly opened file has to prepare every statement, and this one is simple."""
+    more, values = _conditions(wanted)
+    statement = _ONE.format(more=more)
+    for row in sorted(set(only)):
+        if any(first <= row <= last for first, last in spans):
+            yield from shard.database.connection.execute(statement, (row, *values))
 
 
 def standings(

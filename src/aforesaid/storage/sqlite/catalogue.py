@@ -126,7 +126,10 @@ class Catalogue:
 
     def behind(self, session: Session, incarnation: bytes) -> bool:
         """Whether the catalogue knows less of a session than its file says."""
-        return list(self._rows(_STATE, (session.key,))) != [(incarnation, session.generation)]
+        state = (incarnation, session.generation)
+        if self._seen is not None and self._seen[0] == self._version():
+            return self._seen[1][1].get(session.key) != state
+        return list(self._rows(_STATE, (session.key,))) != [state]
 
     def put(self, session: Session, incarnation: bytes) -> None:
         """Takes over what a session's file says."""

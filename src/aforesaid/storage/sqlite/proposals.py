@@ -69,26 +69,23 @@ def propose(
 
 
 def _query(clues: Sequence[Clue], fitting: Fitting | None) -> str | None:
-    """What the index is asked for, in the syntax of FTS5; empty if no text can match, None if that says nothing."""
-    groups = [group for clue in clues if (group := _group(clue)) is not None]
-    if groups or fitting is None:
-        return " AND ".join(groups[:MOST_GROUPS]) or None
+    """What the index is asked for, in the syntax of FTS5; empty if no text can match, None if that says nothing.
+
+    Of whole words, some will do; the beginning of one takes the index several times as long.
+    """
+    wholes: list[str] = []
+    beginnings: list[str] = []
     for clue in clues:
-        words = fitting(clue) if clue.kind in {"ends", "holds"} else None
-        if words == ():
-            return ""
-        if words is not None and len(words) <= MOST_WORDS:
-            return " OR ".join([f'"{word}"' for word in words])
-    return None
-
-
-def _group(clue: Clue) -> str | None:
-    """The words that a clue stands for, in the syntax of FTS5; None if the index does not know them."""
-    token = clue.token
-    if len(token) > LONGEST:
-        return None
-    if clue.kind == "is":
-        return f'"{token}"'
-    if clue.kind == "begins" and (len(token) > 1 or not token.isascii()):
-        return f'"{token}"*'
-    return None
+        if len(clue.token) <= LONGEST:
+            if clue.kind == "is":
+                wholes.append(f'"{clue.token}"')
+            elif clue.kind == "begins" and (len(clue.token) > 1 or not clue.token.isascii()):
+                beginnings.append(f'"{clue.token}"*')
+    if not wholes and fitting is not None:
+        for clue in clues:
+            words = fitting(clue) if clue.kind in {"ends", "holds"} else None
+            if words == ():
+                return ""
+            if words is not None and len(words) <= MOST_WORDS:
+                return " OR ".join([f'"{word}"' for word in words])
+    return " AND ".join((wholes or beginnings)[:MOST_GROUPS]) or None
