@@ -30,11 +30,10 @@ if TYPE_CHECKING:
         Session,
     )
     from aforesaid.privacy.judge import Judge
-    from aforesaid.recall.scopes import Selection
+    from aforesaid.recall.scopes import Arrangement, Selection
     from aforesaid.recall.survey import Surveyor
     from aforesaid.refs import Issuer
 
-    Batches = tuple[tuple[Session, ...], ...]
     Path = str | os.PathLike[str]
     Progress = Callable[[int, int], None]
 
@@ -64,9 +63,8 @@ OWN = Caller()
 class Recalling(Retrieving):
     """Explicit search."""
 
-    _placed: tuple[Sequence[Session], dict[str, int]] | None = None
     _flawed: tuple[Sequence[Session], tuple[str, ...]] | None = None
-    _arranged: tuple[Sequence[Session], str, Batches, bytes] | None = None
+    _arranged: tuple[Sequence[Session], str, Arrangement] | None = None
 
     def recall(
         self,
@@ -208,9 +206,11 @@ class Recalling(Retrieving):
         sessions, missing = select(self._store, own, scope)
         if own is not None and len(sessions) == 1 and scope in {"current-branch", "current-session"}:
             flaws = flaws_of(sessions)
-            batches, name = self._arrange((own,), own)
             return Selection(
-                own=own, batches=batches, name=name, stale=int(STALE in reasons), reasons=(*flaws, *reasons)
+                own=own,
+                arrangement=self._arrange(sessions, own),
+                stale=int(STALE in reasons),
+                reasons=(*flaws, *reasons),
             )
         wide = scope in {"project", "host-wide"}
         if wide:
@@ -218,49 +218,40 @@ class Recalling(Retrieving):
             seen = self._surveyor.survey(sessions, every, [os.fspath(folder) for folder in folders], is_transcript)
         else:
             seen = self._surveyor.survey(sessions[1:])
-        batches, name = self._arrange(self._pick(sessions, question, own), own)
         if self._flawed is None or self._flawed[0] is not sessions:
             self._flawed = sessions, flaws_of(sessions)
         return Selection(
             own=own,
-            batches=batches,
-            name=name,
+            arrangement=self._arrange(sessions, own),
+            keys=self._pick(sessions, question, own),
             known=len(sessions),
             eligible=len(sessions) + seen.unknown + len(missing),
             stale=seen.stale + (STALE in reasons),
             reasons=tuple(dict.fromkeys((*reasons, *missing, *seen.reasons, *self._flawed[1]))),
         )
 
-    def _pick(self, sessions: Sequence[Session], question: Question, own: Session | None) -> Sequence[Session]:
-        """Those of the sessions whose words allow for what is looked for, and the own one."""
+    def _pick(self, sessions: Sequence[Session], question: Question, own: Session | None) -> frozenset[str] | None:
+        """The keys of those whose words allow for what is looked for, and of the own one; None: all of them."""
         from aforesaid.clues import find_clues  # late: see `recall`
         from aforesaid.patterns import read_pattern
 
         alternatives = find_clues(read_pattern(question.text, question.mode, question.match))
         if len(sessions) <= FEW or () in alternatives:
-            return sessions
+            return None
         self._store.learn_words(sessions, LEARNING)
         keys = self._store.may_hold(sessions, alternatives)
         if len(keys) == len(sessions):
-            return sessions
-        if own is not None:
-            keys |= {own.key}
-        last = self._placed
-        if last is None or last[0] is not sessions:
-            self._placed = last = sessions, {one.key: place for place, one in enumerate(sessions)}
-        return [sessions[place] for place in sorted([last[1][key] for key in keys if key in last[1]])]
+            return None
+        return keys if own is None else keys | {own.key}
 
-    def _arrange(self, picked: Sequence[Session], own: Session | None) -> tuple[Batches, bytes]:
-        """What is searched together, in order, and its name; the same for the next question about the same sessions."""
-        from aforesaid.recall.pages import name_sessions  # late: see `recall`
-        from aforesaid.recall.scopes import arrange
+    def _arrange(self, sessions: Sequence[Session], own: Session | None) -> Arrangement:
+        """The sessions in the order in which they are searched; the same for the next question about them."""
+        from aforesaid.recall.scopes import arrange  # late: see `recall`
 
         key = "" if own is None else own.key
-        last = self._arranged
-        if last is None or last[0] is not picked or last[1] != key:
-            batches = arrange(self._store, own, picked)
-            self._arranged = last = picked, key, batches, name_sessions(batches, key)
-        return last[2], last[3]
+        if self._arranged is None or self._arranged[0] is not sessions or self._arranged[1] != key:
+            self._arranged = sessions, key, arrange(self._store, own, sessions)
+        return self._arranged[2]
 
     @cached_property
     def _surveyor(self) -> Surveyor:

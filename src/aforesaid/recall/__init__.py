@@ -18,6 +18,7 @@ from time import perf_counter
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from aforesaid.clues import find_clues
 from aforesaid.errors import BadArgument, StoreError
@@ -91,6 +92,7 @@ class _Page(Struct, kw_only=True):
 
     hits: list[tuple[Hit, Searched]]
     end: Point | None
+    more: bool = False
     undecided: bool = False
     policy: bool = False
     unreadable: dict[str, str]
@@ -132,7 +134,7 @@ def recall(
     own = selection.own
     name = name_question(question, own.key if own is not None else "")
     point = follow(cursor, name, options.issuer)
-    sessions = selection.name
+    sessions = selection.arrangement.name
     if point is not None and point.sessions != sessions:
         raise stale()
     asked = _Asked(
@@ -163,8 +165,10 @@ def recall(
 
 def _search_batch(asked: _Asked, point: Point, page: _Page, opened: ExitStack) -> None:
     """Searches the sessions that belong together from a point on, and says in the page where it ended."""
-    batches = asked.selection.batches
-    batch = batches[point.batch] if point.batch < len(batches) else ()
+    together = asked.selection.batch(point.start, point.end)
+    batch = together.sessions
+    page.more = together.more
+    point = replace(point, end=together.end)
     limit = asked.options.limit
     hits: list[tuple[Hit, Searched]] = []
     stops: list[Key] = []
@@ -179,7 +183,7 @@ def _search_batch(asked: _Asked, point: Point, page: _Page, opened: ExitStack) -
             snapshot = opened.enter_context(asked.store.read(session.key))
             opening = _open(asked, point, snapshot, copies if session.family in shared else None)
         except StoreError as error:
-            if len(batches) == 1 and len(batch) == 1:
+            if point.start == 0 and len(batch) == 1 and not together.more:
                 raise
             page.unreadable[session.key] = error.code
             continue
@@ -198,7 +202,7 @@ def _search_batch(asked: _Asked, point: Point, page: _Page, opened: ExitStack) -
         page.undecided = page.undecided or bool(budget.undecided) or budget.spent
         if stopped is not None:
             stops.append(stopped)
-    page.hits, page.end = _end(hits, stops, end, limit, more=point.batch + 1 < len(batches))
+    page.hits, page.end = _end(hits, stops, end, limit, more=together.more)
 
 
 class _Opening(Struct, frozen=True, kw_only=True):
@@ -238,7 +242,7 @@ def _open(asked: _Asked, point: Point, snapshot: Snapshot, copies: set[tuple[obj
         content = name_content(outlines)
         if point.content not in (b"", content):
             raise stale()
-        end = Point(sessions=point.sessions, batch=point.batch, content=content, leaf=view.leaf, last=view.last)
+        end = replace(point, content=content, leaf=view.leaf, last=view.last, after=None)
     else:
         view = view_other(snapshot, asked.question.scope)
     proposed = snapshot.propose(asked.alternatives, view.spans) if asked.alternatives != ((),) else None
@@ -296,7 +300,7 @@ def _cover(asked: _Asked, page: _Page) -> Reach:
         found[TERMS_DROPPED] = None
     if page.policy:
         found[POLICY] = None
-    if page.end is not None and page.end.batch + 1 < len(selection.batches):
+    if page.end is not None and page.more:
         found[NOT_OPENED] = None
     return Reach(
         complete=not found,

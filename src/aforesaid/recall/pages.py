@@ -29,7 +29,8 @@ class Point(Struct, frozen=True, kw_only=True):
 
     Attributes:
         sessions: name of the sessions of the scope.
-        batch: number of the batch of sessions that is searched.
+        start: place of the first family of sessions that is searched (`scopes.Arrangement`).
+        end: place of the family after those that are searched together; 0 if that is not settled yet.
         content: name of all that is looked at in the own session; empty if it has not been searched yet.
         leaf: row of the leaf of the own session's active branch at the time.
         last: last row of the own session at the time.
@@ -37,7 +38,8 @@ class Point(Struct, frozen=True, kw_only=True):
     """
 
     sessions: bytes
-    batch: int = 0
+    start: int = 0
+    end: int = 0
     content: bytes = b""
     leaf: int | None = None
     last: int = 0
@@ -49,7 +51,7 @@ class Point(Struct, frozen=True, kw_only=True):
 
     def step(self) -> Point:
         """The beginning of the next batch."""
-        return replace(self, batch=self.batch + 1, after=None)
+        return replace(self, start=self.end, end=0, after=None)
 
 
 def name_question(question: Question, session: str) -> bytes:
@@ -60,14 +62,14 @@ def name_question(question: Question, session: str) -> bytes:
     return _digest(repr((question, session)).encode())
 
 
-def name_sessions(batches: Iterable[Iterable[Session]], own: str) -> bytes:
+def name_sessions(families: Iterable[Iterable[Session]], own: str) -> bytes:
     """A name that changes when a session of the scope changes, comes or goes; the own one may grow.
 
     Args:
-        batches: the sessions that are searched, in order.
+        families: the sessions, in order.
         own: key of the own one; empty if there is none.
     """
-    states = [(one.key, 0 if one.key == own else one.generation) for batch in batches for one in batch]
+    states = [(one.key, 0 if one.key == own else one.generation) for family in families for one in family]
     return _digest(repr(states).encode())
 
 
@@ -87,7 +89,7 @@ def mark(point: Point, question: bytes, issuer: Issuer) -> str:
     if point.after is not None:
         score, *texts = point.after
         place = [score, *(text.encode("utf-8", "surrogatepass") for text in texts)]
-    fields = [question, point.sessions, point.batch, point.content, point.leaf, point.last, *place]
+    fields = [question, point.sessions, point.start, point.end, point.content, point.leaf, point.last, *place]
     return seal("cursor", fields, issuer)
 
 
@@ -102,10 +104,10 @@ def follow(cursor: str | None, question: bytes, issuer: Issuer) -> Point | None:
     fields = unseal("cursor", cursor, issuer)
     if fields is None or fields[0] != question:
         raise RefInvalid("the cursor does not belong to this search", "repeat the same arguments, or begin anew")
-    _, sessions, batch, content, leaf, last, *place = fields
+    _, sessions, start, end, content, leaf, last, *place = fields
     after = None
     if place:
         score, *texts = place
         time, id_, key = (text.decode("utf-8", "surrogatepass") for text in texts)
         after = (score, time, id_, key)
-    return Point(sessions=sessions, batch=batch, content=content, leaf=leaf, last=last, after=after)
+    return Point(sessions=sessions, start=start, end=end, content=content, leaf=leaf, last=last, after=after)

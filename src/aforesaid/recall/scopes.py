@@ -14,6 +14,7 @@ from aforesaid.branches import cover
 from aforesaid.errors import BadArgument, StoreError
 from aforesaid.inquiry import Filter
 from aforesaid.lineage import family_of_line
+from aforesaid.recall.pages import name_sessions
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -35,14 +36,42 @@ _COMPARED = 64
 """Entries that are looked up in the session that they may be copies of."""
 
 
+class Arrangement(Struct, frozen=True, kw_only=True):
+    """The sessions of a scope in the order in which they are searched, families together.
+
+    Attributes:
+        families: the own session's first, then by their newest session.
+        places: where a session stands among them, by its key.
+        name: changes when a session of the scope changes, comes or goes; the own one may grow.
+    """
+
+    families: tuple[tuple[Session, ...], ...]
+    places: dict[str, int]
+    name: bytes
+
+
+class Batch(Struct, frozen=True, kw_only=True):
+    """What is searched together.
+
+    Attributes:
+        sessions: in order.
+        end: place of the family after it.
+        more: whether there is another batch.
+    """
+
+    sessions: tuple[Session, ...]
+    end: int
+    more: bool
+
+
 class Selection(Struct, frozen=True, kw_only=True):
     """The sessions of a scope.
 
     Attributes:
         own: the session that the caller asks from, or None.
-        batches: what is searched together, in order; the own session comes first. Sessions that cannot hold what is
-            looked for are left out: they count as searched.
-        name: of the batches (`pages.name_sessions`).
+        arrangement: all sessions of the scope.
+        keys: those that are opened; the others cannot hold what is looked for, and count as searched. None: all. The
+            store may learn between two pages that others cannot hold it either.
         known: how many sessions of the scope the store has.
         eligible: how many sessions of the scope are known to exist.
         stale: how many have a transcript that has changed since.
@@ -50,12 +79,39 @@ class Selection(Struct, frozen=True, kw_only=True):
     """
 
     own: Session | None
-    batches: tuple[tuple[Session, ...], ...]
-    name: bytes
+    arrangement: Arrangement
+    keys: frozenset[str] | None = None
     known: int = 1
     eligible: int = 1
     stale: int = 0
     reasons: tuple[str, ...] = ()
+
+    def batch(self, start: int, end: int) -> Batch:
+        """What is searched together from a place on.
+
+        Args:
+            start: place of the first family.
+            end: place of the family after the batch, where a page before has set it; 0: as many as belong together.
+        """
+        families, keys, own = self.arrangement.families, self.keys, "" if self.own is None else self.own.key
+        if keys is None:
+            places: Sequence[int] = range(start, len(families))
+        else:
+            found = {self.arrangement.places[key] for key in keys if key in self.arrangement.places}
+            places = sorted([place for place in found if place >= start])
+        chosen: list[Session] = []
+        entries = 0
+        for place in places:
+            family = [one for one in families[place] if keys is None or one.key in keys]
+            # The own session may grow between two pages, which must not move the others.
+            more = sum([one.entries for one in family if one.key != own])
+            together = len(chosen) + len(family)
+            full = together > SESSIONS or (together > FEW and entries + more > MANY_ENTRIES)
+            if place >= end if end else chosen and full:
+                return Batch(sessions=tuple(chosen), end=place, more=True)
+            chosen += family
+            entries += more
+        return Batch(sessions=tuple(chosen), end=end or len(families), more=False)
 
 
 def select(store: StorePort, own: Session | None, scope: Scope) -> tuple[tuple[Session, ...], tuple[str, ...]]:
@@ -88,7 +144,7 @@ def flaws_of(sessions: Iterable[Session]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(reason for session in sessions if session.flaws for reason in cover(session).reasons))
 
 
-def arrange(store: StorePort, own: Session | None, sessions: Sequence[Session]) -> tuple[tuple[Session, ...], ...]:
+def arrange(store: StorePort, own: Session | None, sessions: Sequence[Session]) -> Arrangement:
     """Sessions in the order in which they are searched: families by their newest session, the own one first of all."""
     families: dict[str, list[Session]] = {}
     for session in sessions:
@@ -97,18 +153,12 @@ def arrange(store: StorePort, own: Session | None, sessions: Sequence[Session]) 
     if own is not None:
         first = _family(store, own)
         families = {first: [own, *families.pop(first, [])], **families}
-    batches: list[list[Session]] = []
-    entries = 0
-    for family in families.values():
-        # The own session may grow between two pages, which must not move the others.
-        more = sum(session.entries for session in family if own is None or session.key != own.key)
-        together = len(batches[-1]) + len(family) if batches else 0
-        if not batches or together > SESSIONS or (together > FEW and entries + more > MANY_ENTRIES):
-            batches.append([])
-            entries = 0
-        batches[-1] += family
-        entries += more
-    return tuple(map(tuple, batches))
+    listed = tuple(map(tuple, families.values()))
+    return Arrangement(
+        families=listed,
+        places={session.key: place for place, family in enumerate(listed) for session in family},
+        name=name_sessions(listed, "" if own is None else own.key),
+    )
 
 
 def _family(store: StorePort, session: Session) -> str:
