@@ -226,7 +226,11 @@ def _look(
     time = read_time(words) if options.contextual else NO_TIME
     ranked = _verify_and_rank(found, query, probe, time, options)
     if options.contextual and not (time.days or contextual.convinces([row.matched for row in ranked], query)):
-        ranked = tuple(row for row in ranked if row.candidate.admitted)
+        # Where a word stands by accident, what is similar is so by the same accident. Where none does, vectors decide.
+        accident = any(row.matched.terms for row in ranked)
+        ranked = () if accident else tuple(row for row in ranked if row.candidate.admitted)
+    if fused is not None and (query.identifiers or query.phrases):
+        ranked = _only_named(ranked)
     return _Look(found=found, probe=probe, ranked=len(ranked), hidden=_hide_visible(snapshot, ranked, branch, request))
 
 
@@ -302,6 +306,13 @@ def _latest_request(snapshot: Snapshot, branch: Branch) -> tuple[Branch, str]:
     if entry is None:
         return branch, ""
     return replace(branch, eligible=lineage.without(branch.eligible, [entry.row])), entry.text
+
+
+def _only_named(ranked: tuple[Ranked, ...]) -> tuple[Ranked, ...]:
+    """The rows of a request that names something: if that stands nowhere, what is only similar is something else."""
+    if any(row.matched.identifiers or row.matched.phrases for row in ranked):
+        return ranked
+    return tuple(row for row in ranked if row.matched.terms)
 
 
 def _find_similar(near: _Near, words: str, branch: Branch) -> Fused:

@@ -114,6 +114,20 @@ def test_a_literal_name_stays_above_whatever_is_similar(tmp_path: Path, file: Pa
         assert "semantic" not in found.hits[0].score_parts
 
 
+@RANKINGS
+def test_a_name_that_stands_nowhere_is_not_replaced_by_what_is_similar(
+    tmp_path: Path, file: Path, ranking: str
+) -> None:
+    with opened(tmp_path, retrieval__ranking=ranking) as engine:
+        assert ids(ask(engine, file, "the funds in src/app/other.py")) == []
+        assert ids(ask(engine, file, "the funds in src/app/auth.py"))[:2] == ["e0000008", "e0000006"]
+
+
+def test_what_resembles_a_request_by_an_accident_of_one_word_stays_away(tmp_path: Path, file: Path) -> None:
+    with opened(tmp_path, retrieval__ranking="contextual") as engine:
+        assert ids(ask(engine, file, "the harbour zeppelins of funds and cathedrals")) == []
+
+
 def test_vectors_alone_will_do(tmp_path: Path, file: Path) -> None:
     with opened(tmp_path, retrieval__exact=False, retrieval__fts=False) as engine:
         found = ask(engine, file, "a doctor")

@@ -47,16 +47,16 @@ FEATURE_HASH: Final = "feature-hash-v1"
 STATIC: Final = "wordllama-l2-supercat"
 TRANSFORMER: Final = "all-minilm-l6-v2-int8"
 MODELS: Final = (
-    Local(model=FEATURE_HASH, dimensions=None, scale=Scale(plain=0.20, strict=0.40, weight=0.2)),
+    Local(model=FEATURE_HASH, dimensions=None, scale=Scale(plain=0.40, strict=0.50, weight=0.2)),
     Local(
-        model=TRANSFORMER, dimensions=384, batch=4, extra="semantic", scale=Scale(plain=0.29, strict=0.45, weight=0.8)
+        model=TRANSFORMER, dimensions=384, batch=4, extra="semantic", scale=Scale(plain=0.29, strict=0.50, weight=0.8)
     ),
     Local(
         model=STATIC,
         dimensions=256,
         shorter=True,
         extra="semantic-fast",
-        scale=Scale(plain=0.24, strict=0.41, weight=0.4),
+        scale=Scale(plain=0.24, strict=0.50, weight=0.4),
     ),
 )
 BY_NAME: Final = {local.model: local for local in MODELS}

@@ -11,7 +11,7 @@ from array import array
 from bisect import bisect_left, bisect_right
 from heapq import nlargest
 from itertools import repeat
-from operator import add, mul
+from operator import add, itemgetter, mul
 from sys import byteorder
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
@@ -94,34 +94,47 @@ class NumpyMatrix:
         """See `Matrix`."""
         numpy = self._numpy
         vector = numpy.frombuffer(query, dtype="<f4")
-        places, scores = self._scores(vector, spans)
-        wide = min(len(scores), 2 * limit + _SPARE)
+        scores, starts, shifts = self._scores(vector, spans)
+        wide = min(len(scores), limit + limit // 2 + _SPARE)
         exact = vector.astype("f8")
         while wide:
-            best = numpy.argpartition(scores, len(scores) - wide)[len(scores) - wide :]
-            chosen = best if places is None else places[best]
-            similar = (self._vectors[chosen].astype("f8") @ exact).round(DIGITS)
+            places = numpy.argpartition(scores, len(scores) - wide)[len(scores) - wide :]
+            if starts is not None:
+                places = places + shifts[numpy.searchsorted(starts, places, side="right") - 1]
+            similar = (self._vectors[places].astype("f8") @ exact).round(DIGITS)
             found, ended = _choose(
-                zip(similar.tolist(), self._rows[chosen].tolist(), chosen.tolist(), strict=True), limit, floor, admits
+                zip(similar.tolist(), self._rows[places].tolist(), places.tolist(), strict=True), limit, floor, admits
             )
             if ended or wide == len(scores):
-                return tuple(self._similar(place, similarity) for similarity, place in found)
+                return tuple([self._similar(place, similarity) for similarity, place in found])
             wide = min(len(scores), wide * 4)
         return ()
 
-    def _scores(self, vector: Any, spans: Sequence[Span]) -> tuple[Any, Any]:
-        """The places within spans (None: all of them, from the first on) and the products there."""
+    def _scores(self, vector: Any, spans: Sequence[Span]) -> tuple[Any, Any, Any]:
+        """The products within spans, and how places among them lead back to places of the matrix.
+
+        Returns:
+            The products; where each stretch begins among them, and what to add to a place in it. None, None: they are
+            all, in their order.
+        """
         numpy = self._numpy
         edges = numpy.searchsorted(self._rows, numpy.array([(first, last + 1) for first, last in spans]).reshape(-1))
         slices = [(first, last) for first, last in edges.reshape(-1, 2).tolist() if first < last]
         if slices == [(0, len(self._rows))]:
-            return None, self._vectors @ vector
-        if not slices:
-            return None, numpy.empty(0, dtype="f4")
-        places = numpy.concatenate([numpy.arange(first, last) for first, last in slices])
-        if len(slices) > _MOST_SLICES:
-            return places, (self._vectors @ vector)[places]
-        return places, numpy.concatenate([self._vectors[first:last] @ vector for first, last in slices])
+            return self._vectors @ vector, None, None
+        lengths = [last - first for first, last in slices]
+        starts = numpy.cumsum([0, *lengths])
+        scores = numpy.empty(int(starts[-1]), dtype="f4")
+        whole = self._vectors @ vector if len(slices) > _MOST_SLICES else None
+        at = 0
+        for (first, last), length in zip(slices, lengths, strict=True):
+            if whole is None:
+                numpy.matmul(self._vectors[first:last], vector, out=scores[at : at + length])
+            else:
+                scores[at : at + length] = whole[first:last]
+            at += length
+        shifts = numpy.array([first for first, _ in slices], dtype="i8") - starts[:-1]
+        return scores, starts[:-1], shifts
 
     def _similar(self, place: int, similarity: float) -> Similar:
         return _similar(self._held, place if self._order is None else int(self._order[place]), similarity)
@@ -168,7 +181,7 @@ class ArrayMatrix:
                 for place, score in enumerate(scores, low)
                 if score >= floor - 1e-6
             ]
-        wide = min(len(scored), 2 * limit + _SPARE)
+        wide = min(len(scored), limit + limit // 2 + _SPARE)
         while wide:
             found, ended = _choose(nlargest(wide, scored), limit, floor, admits)
             if ended or wide == len(scored):
@@ -190,14 +203,20 @@ class ArrayMatrix:
         return scores
 
 
+_place = itemgetter(2)
+_similarity_and_row = itemgetter(0, 1)
+
+
 def _choose(
     scored: Iterable[tuple[float, int, int]], limit: int, floor: float, admits: Callable[[int], bool] | None
 ) -> tuple[list[tuple[float, int]], bool]:
     """Of (similarity, row, place) the best place of each row, best first, and whether more could not change that."""
     found: list[tuple[float, int]] = []
     rows: set[int] = set()
-    # The later row first, and of one row the first passage.
-    for similarity, row, place in sorted(scored, key=lambda one: (-one[0], -one[1], one[2])):
+    # The later row first, and of one row the first passage. Two stable sorts are faster than one with a key of three.
+    ordered = sorted(scored, key=_place)
+    ordered.sort(reverse=True, key=_similarity_and_row)
+    for similarity, row, place in ordered:
         if similarity < floor:
             return found, True
         if row in rows:

@@ -2,7 +2,7 @@
 
 `docs/performance.md` says what the rows mean. The modules: `corpus` makes transcripts, `requests` is the mix that is
 asked, `floors` the bare SQLite to compare with, `setting` prepares stores, `retrieve`, `build`, `service`, `secrets`,
-`start` and `transcripts` measure, `rows` holds the rules for bounds and noise, `report` prints.
+`start`, `vectors` and `transcripts` measure, `rows` holds the rules for bounds and noise, `report` prints.
 """
 
 from __future__ import annotations
@@ -18,7 +18,9 @@ if TYPE_CHECKING:
     from aforesaid.cli.arguments import Options
     from aforesaid.cli.bench.rows import Row
 
-SUBJECTS: Final = ("retrieve", "build", "recall", "secrets", "transcripts")
+SUBJECTS: Final = ("retrieve", "build", "recall", "secrets", "vectors", "transcripts")
+LEAST_VECTORS: Final = 5_000
+"""Below this numpy's own calls take longer than what they do."""
 FEWEST: Final = 100
 """Entries: below this there is nothing to measure."""
 
@@ -27,7 +29,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     """The arguments of `bench`."""
     meanings = (
         "retrieve: every target; build: those of building only; recall: searches of many sessions;"
-        " secrets: how they are found; transcripts: reading those in --data"
+        " secrets: how they are found; vectors: what they take; transcripts: reading those in --data"
     )
     parser.add_argument("subject", choices=SUBJECTS, help=meanings)
     parser.add_argument("--data", metavar="DIR", help="transcripts: a folder of real ones")
@@ -97,6 +99,10 @@ def measure(subject: str, entries: int, rounds: int, work: str | None = None) ->
             prepared = setting.prepare(entries, folder, progress)
         if subject == "build":
             return build.measure(prepared, rounds)
+        if subject == "vectors":
+            from aforesaid.cli.bench import vectors  # late: brings the models
+
+            return vectors.measure(prepared, max(entries, LEAST_VECTORS), rounds)
         if subject == "secrets":
             return secrets.measure(prepared, rounds)
         rows = retrieve.measure(prepared, rounds)

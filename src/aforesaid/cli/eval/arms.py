@@ -15,6 +15,7 @@ from msgspec.structs import replace
 
 from aforesaid.cli.eval import transcripts
 from aforesaid.cli.eval.measures import Answer
+from aforesaid.embedders import MODELS
 from aforesaid.engine import Engine
 from aforesaid.errors import BadArgument, OperationError
 from aforesaid.tokens import estimate
@@ -125,6 +126,8 @@ class Product:
         config = defaults(way.settings)
         self._engine = (_OpenEngine if way.admitting else Engine).open(store, config)
         self._files = files
+        if way.settings.get("retrieval.semantic"):
+            self._engine.index(*files.values())  # so that no question waits for vectors
         self._compacted = {one.name for one in questions.conversations if one.compacted}
 
     def ask(self, question: Question) -> tuple[Sequence[str], Sequence[int]]:
@@ -138,6 +141,9 @@ class Product:
         found = self._engine.retrieve(session=file, query=question.text, context_entries=seen)
         if found.status == "failed":
             raise OperationError(f"a retrieval failed: {found.diagnostics.warnings}", "report this as a fault")
+        vectors = found.diagnostics.semantic
+        if vectors is not None and vectors.reason is not None:
+            raise OperationError(f"vectors were not used: {vectors.reason}", "see docs/semantic.md")
         return [hit.ranked.candidate.entry.id for hit in found.hits], [hit.tokens for hit in found.hits]
 
     def close(self) -> None:
@@ -151,8 +157,22 @@ PRODUCT: Final = {
     "contextual": Way(settings={"retrieval.ranking": "contextual"}),
     "contextual-open": Way(settings={"retrieval.ranking": "contextual"}, admitting=True),
 }
-"""Arms of the product; an embedder's arm is one more entry here, with the settings that switch it on."""
+"""Arms of the product, with the settings that make each."""
 ARMS: Final = (*BASELINES, *PRODUCT)
+"""What is asked by default: everything that needs no extra."""
+HYBRID: Final = {
+    f"hybrid:{local.model}": Way(
+        settings={
+            "retrieval.ranking": "contextual",
+            "retrieval.semantic": True,
+            "retrieval.embedding.model": local.model,
+            # What is measured must not depend on how busy the machine is.
+            "retrieval.embedding.timeoutMs": 120_000,
+        }
+    )
+    for local in MODELS
+}
+"""The same with vectors of each model; some need an extra, and take long to make."""
 
 
 def run(
@@ -161,7 +181,7 @@ def run(
     """Asks each arm every question.
 
     Args:
-        chosen: names out of `ARMS`.
+        chosen: names out of `ARMS` and `HYBRID`.
         questions: the set.
         folder: existing, empty working folder.
         progress: called with questions answered and in all.
@@ -170,9 +190,10 @@ def run(
         BadArgument: there is no such arm.
         OperationError: a conversation could not be indexed, or a retrieval failed.
     """
-    unknown = [name for name in chosen if name not in ARMS]
+    known = (*ARMS, *HYBRID)
+    unknown = [name for name in chosen if name not in known]
     if unknown:
-        raise BadArgument(f"there is no arm {unknown[0]}", f"choose from {', '.join(ARMS)}")
+        raise BadArgument(f"there is no arm {unknown[0]}", f"choose from {', '.join(known)}")
     files = _index(questions, folder)
     sessions = {(one.name, turn.id): turn.session for one in questions.conversations for turn in one.turns}
     answers: dict[str, tuple[Answer, ...]] = {}
@@ -199,7 +220,7 @@ def run(
 def _open(name: str, questions: EvalSet, store: str, files: Mapping[str, str]) -> Arm:
     if name in BASELINES:
         return BASELINES[name](questions.conversations)
-    return Product(store, files, questions, PRODUCT[name])
+    return Product(store, files, questions, (PRODUCT | HYBRID)[name])
 
 
 def _index(questions: EvalSet, folder: str) -> dict[str, str]:

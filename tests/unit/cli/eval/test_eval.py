@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -13,7 +14,8 @@ from aforesaid.cli.eval import arms, beam, locomo, measures
 from aforesaid.cli.eval.measures import Answer
 from aforesaid.cli.eval.questions import Conversation, EvalSet, Question, Turn
 from aforesaid.cli.eval.sources import parse_day, parse_moment
-from aforesaid.errors import BadArgument
+from aforesaid.engine import Engine
+from aforesaid.errors import BadArgument, OperationError
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -178,6 +180,20 @@ def test_every_arm_answers_every_question(tmp_path: Path) -> None:
         assert answers[name][1].ids == (), name
     assert answers["recency"][1].ids == ("c", "b", "a")
     assert seen[-1] == (2 * len(arms.ARMS), 2 * len(arms.ARMS))
+
+
+def test_an_arm_with_vectors_asks_no_question_before_they_are_there(tmp_path: Path) -> None:
+    answers = arms.run(("hybrid:feature-hash-v1", "contextual"), small(), str(tmp_path))
+    assert [answer.ids for answer in answers["hybrid:feature-hash-v1"]]
+    with Engine.open(tmp_path / "store", arms.defaults({})) as engine:
+        (count,) = engine.status().vectors
+        assert count.model == "feature-hash-v1"
+
+
+def test_an_arm_whose_vectors_are_missing_is_no_answer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "wordllama", None)
+    with pytest.raises(OperationError, match="model-unavailable"):
+        arms.run(("hybrid:wordllama-l2-supercat",), small(), str(tmp_path))
 
 
 def test_an_arm_that_is_none_is_refused(tmp_path: Path) -> None:
