@@ -20,6 +20,7 @@ from tests.pi import compaction, conversation, header, message, path_of, write
 
 from aforesaid.engine import Engine
 from aforesaid.storage.sqlite.connection import open_writable
+from aforesaid.storage.sqlite.store import SqliteStore
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -647,12 +648,14 @@ def test_a_run_that_breaks_costs_the_vectors(tmp_path: Path, file: Path, monkeyp
         assert ids(found) == ["e0000002"]
 
 
-def test_a_store_that_cannot_be_written_is_searched_by_the_vectors_that_it_has(tmp_path: Path, file: Path) -> None:
+def test_a_store_that_cannot_be_written_is_searched_by_the_vectors_that_it_has(
+    tmp_path: Path, file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     with opened(tmp_path) as engine:
         ask(engine, file, "funds")
     port = Recorder()
     with opened(tmp_path, port) as engine:
-        engine._store.writable = False  # type: ignore[misc]
+        monkeypatch.setattr(SqliteStore, "writable", property(lambda _: False, lambda *_: None), raising=False)
         found = ask(engine, file, "funds")
         assert ids(found) == ["e0000002"]
         assert port.texts == ["funds"]
