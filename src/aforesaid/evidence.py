@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Final
 
 from msgspec.structs import replace
 
-from aforesaid.model import Evidence
+from aforesaid.model import TOOL_ROLES, Evidence
 from aforesaid.tokens import estimate, least
-from aforesaid.windows import LIMIT, choose_windows, join_windows, replace_in
+from aforesaid.windows import LIMIT, choose_lines, choose_windows, join_windows, replace_in
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -50,6 +50,7 @@ def select(
     max_tokens: int,
     session_id: str | None,
     max_characters: int = LIMIT,
+    by_lines: bool = False,
     replacing: Replacing | None = None,
     beside: Probe | None = None,
 ) -> tuple[tuple[Evidence, ...], int]:
@@ -64,6 +65,7 @@ def select(
         max_tokens: at most so many estimated tokens of all messages together.
         session_id: the rows' session, if it is not the current one.
         max_characters: of the windows of each message together, at most `LIMIT`.
+        by_lines: choose windows of calls and results by lines (`windows.choose_lines`).
         replacing: says what must not be quoted of an entry, and what stands there instead; None: nothing.
         beside: the same as `probe` for rows that the work around the request asked for.
 
@@ -79,7 +81,14 @@ def select(
         if _expect(row.candidate.entry, max_characters) > left:
             continue
         finder = beside if beside is not None and row.working else probe
-        built = build_evidence(row, finder, session_id=session_id, replacing=replacing, max_characters=max_characters)
+        built = build_evidence(
+            row,
+            finder,
+            session_id=session_id,
+            replacing=replacing,
+            max_characters=max_characters,
+            by_lines=by_lines,
+        )
         if built.tokens <= left:
             kept.append(built)
             left -= built.tokens
@@ -107,12 +116,16 @@ def build_evidence(
     session_id: str | None,
     replacing: Replacing | None = None,
     max_characters: int = LIMIT,
+    by_lines: bool = False,
 ) -> Evidence:
     """The framed message of one row."""
     entry = ranked.candidate.entry
     passage = ranked.candidate.passage
-    finder = probe if passage is None else _WithPassage(probe, passage)
-    windows = choose_windows(entry.text, finder, limit=max_characters)
+    if by_lines and passage is None and entry.role in TOOL_ROLES:
+        windows = choose_lines(entry.text, probe, literals=probe.literals, limit=max_characters)
+    else:
+        finder = probe if passage is None else _WithPassage(probe, passage)
+        windows = choose_windows(entry.text, finder, limit=max_characters)
     replacements = replacing(entry) if replacing is not None else ()
     if replacements:
         windows = replace_in(windows, replacements)

@@ -304,6 +304,11 @@ class Probe:
         self._phrases = tuple(Literal(item) for item in phrases)
         self._terms = tuple(Inflected(item, known[item], endings) if item in known else Term(item) for item in terms)
 
+    @property
+    def literals(self) -> int:
+        """How many of its items are identifiers or phrases; they come first."""
+        return len(self._identifiers) + len(self._phrases)
+
     def matched(self, text: str) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]:
         """The identifiers, phrases and terms that the text holds."""
         folded = Folded(text)

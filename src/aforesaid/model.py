@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 Role = Literal["user", "assistant", "tool_call", "tool_result", "shell", "summary", "custom"]
+TOOL_ROLES: frozenset[Role] = frozenset({"tool_call", "tool_result", "shell"})
+"""Roles of entries that hold what was run or printed, not what was said."""
 Kind = Literal["message", "compaction", "branch-summary", "custom", "context-edit", "label", "other", "gap"]
 Tier = Literal["identifier", "phrase", "other"]
 SyncStatus = Literal["added", "updated", "unchanged", "rebuilt", "failed"]

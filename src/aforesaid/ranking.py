@@ -11,7 +11,7 @@ from functools import lru_cache
 from math import fsum, log1p
 from typing import TYPE_CHECKING, Final
 
-from aforesaid.model import Ranked
+from aforesaid.model import TOOL_ROLES, Ranked
 from aforesaid.moments import NO_TIME, falls_on, tells_time
 
 if TYPE_CHECKING:
@@ -46,11 +46,10 @@ TIME: Final = 0.5  # of all of it, for a row that says when, if that was asked
 FIGURE: Final = 0.5  # of all of it, for a row that holds a figure that was asked about
 USER: Final = 0.3  # of all of it, for a user's message that does not begin with a name
 
-# Of contextual ranking: a call or result that holds many names is worth more (`names_in`).
-NAMES: Final = 0.4  # times ln(1 + marks), of all of it, where the work around a request is asked for too
-NAMES_BESIDE_LITERALS: Final = 3.2  # times the same, in the first two tiers
-MOST_BESIDE_LITERALS: Final = 19.0  # there at most; what has names has no authority, so that the bound above holds
-NAMED: Final = frozenset({"tool_call", "tool_result", "shell"})
+# Of contextual ranking: a call or result that holds many names is worth more (`names_in`), times ln(1 + marks).
+NAMES: Final = 1.0  # of all of it, where the work around a request is asked for too
+NAMES_BESIDE_LITERALS: Final = (3.2, 19.0)  # in the first two tiers, and at most; such rows have no authority
+NAMES_OF_WORK: Final = (6.0, 39.0)  # the same where the work is asked for too
 READ_FOR_NAMES: Final = 4000  # characters
 
 _TIERS: Final[dict[Tier, int]] = {"identifier": 0, "phrase": 1, "other": 2}
@@ -140,7 +139,8 @@ def _beside_literals(candidate: Candidate, *, working: bool) -> tuple[float, flo
     """
     if candidate.relevance is None:
         return 0.0, 0.0
-    names = min(MOST_BESIDE_LITERALS, NAMES_BESIDE_LITERALS * names_in(candidate.entry.role, candidate.entry.text))
+    factor, most = NAMES_OF_WORK if working else NAMES_BESIDE_LITERALS
+    names = min(most, factor * names_in(candidate.entry.role, candidate.entry.text))
     return 0.0 if working else round(LITERAL_RELEVANCE * candidate.relevance.own, 4), round(names, 4)
 
 
@@ -191,7 +191,7 @@ def names_in(role: str, text: str) -> float:
     What an agent needs again after a compaction are names above all: paths, identifiers, addresses. The marks that
     they are made of (`/`, `_` and `.`) are counted at the beginning of the text, which costs next to nothing.
     """
-    if role not in NAMED:
+    if role not in TOOL_ROLES:
         return 0.0
     start = text[:READ_FOR_NAMES]
     return log1p(start.count("/") + start.count("_") + start.count("."))

@@ -142,6 +142,7 @@ def retrieve(
         max_results=options.max_results,
         max_tokens=allowance.tokens(options.max_tokens),
         max_characters=allowance.characters,
+        by_lines=options.working,
         session_id=None,
         replacing=find_replacements if is_due(snapshot.session, options.redacting) else None,
         beside=looks[-1].probe if work else None,

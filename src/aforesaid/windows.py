@@ -6,7 +6,8 @@ between grapheme clusters, so that no accent, emoji or syllable is torn apart. `
 
 from __future__ import annotations
 
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
+from math import log1p
 from typing import TYPE_CHECKING, Final, Protocol
 from unicodedata import category
 
@@ -29,6 +30,13 @@ _NARROWEST: Final = 24  # a window with less around its match says nothing
 _LINE_REACH: Final = 120  # a line end that is this near to an edge becomes the edge
 _WORD_REACH: Final = 24
 _LOOK_BACK: Final = 400  # a cluster longer than this is left out whole
+
+
+_MOST_BY_LINES: Final = 200_000  # characters; longer texts are cut around matches
+_LONGEST_LINE: Final = 400  # a longer one is taken in pieces
+_LINES_AROUND: Final = 3  # that a match makes worth quoting on each side, less with each
+_AGAIN: Final = 0.5  # what an item counts when it comes again
+_FAR_FROM_MATCHES: Final = 0.3  # of what names are worth
 
 
 class Finder(Protocol):
@@ -57,6 +65,26 @@ def choose_windows(text: str, probe: Finder, *, limit: int = LIMIT) -> tuple[Win
     if not places:
         return _windows(text, (), [(0, limit)])
     return _windows(text, places, _cover(places, len(text), limit))
+
+
+def choose_lines(text: str, probe: Finder, *, literals: int = 0, limit: int = LIMIT) -> tuple[Window, ...]:
+    """The same of what a tool printed: the lines around matches that hold most names, however far apart they stand.
+
+    A line is worth the items in it, and what it has of lines near it; an item counts half as much each time it comes
+    again. On top of it come the marks that names are made of, less where no match is near.
+
+    Args:
+        text: as in `choose_windows`.
+        probe: what was looked for.
+        literals: so many of its first items are names or phrases, which count twice as much as topics.
+        limit: as in `choose_windows`.
+    """
+    if not limit < len(text) <= _MOST_BY_LINES:
+        return choose_windows(text, probe, limit=limit)
+    places = probe.places(text)
+    lines = _lines(text)
+    spans = _fill(lines, _worth(text, lines, places, literals), limit)
+    return _windows(text, places, spans) if spans else choose_windows(text, probe, limit=limit)
 
 
 def replace_in(windows: Sequence[Window], replacements: Sequence[tuple[int, int, str]]) -> tuple[Window, ...]:
@@ -93,6 +121,63 @@ def _replaced(window: Window, replacements: Sequence[tuple[int, int, str]]) -> W
 def join_windows(windows: Sequence[Window]) -> str:
     """The excerpt: the windows' texts with a mark between them."""
     return JOINT.join(window.text for window in windows)
+
+
+def _lines(text: str) -> list[Span]:
+    """Where the lines of a text stand, without their ends; long ones in pieces."""
+    lines: list[Span] = []
+    start = 0
+    while start <= len(text):
+        end = text.find("\n", start)
+        end = len(text) if end < 0 else end
+        lines += [
+            (first, min(first + _LONGEST_LINE, end)) for first in range(start, max(end, start + 1), _LONGEST_LINE)
+        ]
+        start = end + 1
+    return lines
+
+
+def _worth(text: str, lines: Sequence[Span], places: Sequence[Place], literals: int) -> list[float]:
+    """What quoting each line is worth."""
+    starts = [start for start, _ in lines]
+    held: dict[int, set[int]] = {}
+    for start, _, item in places:
+        held.setdefault(bisect_right(starts, start) - 1, set()).add(item)
+    seen: dict[int, int] = {}
+    worth = [0.0] * len(lines)
+    for line, items in sorted(held.items()):
+        own = 0.0
+        for item in sorted(items):
+            own += (2.0 if item < literals else 1.0) * _AGAIN ** seen.get(item, 0)
+            seen[item] = seen.get(item, 0) + 1
+        for near in range(max(0, line - _LINES_AROUND), min(len(lines), line + _LINES_AROUND + 1)):
+            worth[near] += own / (1 + abs(near - line))
+    for line, (start, end) in enumerate(lines):
+        marks = text.count("/", start, end) + text.count("_", start, end) + text.count(".", start, end)
+        worth[line] += log1p(marks) * (1.0 if worth[line] else _FAR_FROM_MATCHES)
+    return worth
+
+
+def _fill(lines: Sequence[Span], worth: Sequence[float], limit: int) -> list[Span]:
+    """The lines that are worth most and fit the limit, the earlier of equal ones first, as spans in source order."""
+    chosen: list[int] = []
+    left = limit
+    for line in sorted(range(len(lines)), key=lambda line: (-worth[line], line)):
+        needed = lines[line][1] - lines[line][0] + 1
+        if needed <= left:
+            chosen.append(line)
+            left -= needed
+        if left < _NARROWEST:
+            break
+    spans: list[Span] = []
+    behind = -1
+    for line in sorted(chosen):
+        if line == behind:
+            spans[-1] = spans[-1][0], lines[line][1]
+        else:
+            spans.append(lines[line])
+        behind = line + 1
+    return [(start, end) for start, end in spans if start < end]
 
 
 def _cover(places: Sequence[Place], length: int, limit: int) -> list[Span]:

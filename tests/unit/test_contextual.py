@@ -29,7 +29,18 @@ from aforesaid.contextual import (
 )
 from aforesaid.language.endings import ENDINGS, is_form, root_of
 from aforesaid.matching import Probe
-from aforesaid.model import NO_WEIGHTS, Candidate, Matched, Query, Relevance, Source, StoredEntry, Weight, Weights
+from aforesaid.model import (
+    NO_WEIGHTS,
+    TOOL_ROLES,
+    Candidate,
+    Matched,
+    Query,
+    Relevance,
+    Source,
+    StoredEntry,
+    Weight,
+    Weights,
+)
 from aforesaid.moments import NO_TIME, Time, read_time, tells_time
 
 if TYPE_CHECKING:
@@ -236,7 +247,7 @@ THREE = "a kayak in src/one.py, _"
 
 
 def test_by_the_work_a_call_or_result_is_worth_more_the_more_names_it_holds() -> None:
-    more = {**BOTH, "names": pytest.approx(0.4 * 35 * log(4), abs=1e-4)}
+    more = {**BOTH, "names": pytest.approx(35 * log(4), abs=1e-4)}
     assert ranked(THREE, working=True) == more == ranked(THREE, "tool_call", working=True)
     assert ranked(THREE, "shell", working=True) == more
     assert ranked(THREE, "assistant", working=True) == BOTH == ranked(THREE)
@@ -246,7 +257,9 @@ def test_by_the_work_a_call_or_result_is_worth_more_the_more_names_it_holds() ->
 @pytest.mark.parametrize("found", [Matched(identifiers=("a_b",)), Matched(phrases=("a b",))])
 def test_beside_a_name_or_phrase_names_count_up_to_a_bound(found: Matched) -> None:
     assert ranked("a_b", matched=found)["names"] == pytest.approx(3.2 * log(2), abs=1e-4)
-    assert ranked("a_b/" * 999, "tool_call", matched=found)["names"] == ranking.MOST_BESIDE_LITERALS
+    assert ranked("a_b/" * 999, "tool_call", matched=found)["names"] == 19.0
+    assert ranked("a_b", matched=found, working=True)["names"] == pytest.approx(6 * log(2), abs=1e-4)
+    assert ranked("a_b/" * 999, matched=found, working=True)["names"] == 39.0
     assert "names" not in ranked("a_b", "user", matched=found)
     assert ("relevance" in ranked("x", matched=found), "relevance" in ranked("x", matched=found, working=True)) == (
         True,
@@ -263,8 +276,8 @@ def test_the_documented_score_knows_nothing_of_names() -> None:
 
 
 def test_names_length_and_place_together_do_not_outweigh_a_topic() -> None:
-    assert ranking.NAMED.isdisjoint(ranking.AUTHORITY), "a row has either names or authority"
-    most = max(ranking.MOST_BESIDE_LITERALS, *ranking.AUTHORITY.values())
+    assert TOOL_ROLES.isdisjoint(ranking.AUTHORITY), "a row has either names or authority"
+    most = max(ranking.NAMES_BESIDE_LITERALS[1], *ranking.AUTHORITY.values())
     assert most + ranking.RECENCY + ranking.TOKENS < ranking.EXTRA_TERM
 
 
@@ -272,7 +285,7 @@ def test_the_bounds_of_the_module_are_what_the_documentation_says() -> None:
     assert (NEXT, PREVIOUS, FAR, ANSWER_NEXT) == (0.7, 0.4, 0.2, 0.4)
     assert (ranking.RELEVANCE, ranking.LITERAL_RELEVANCE, ranking.SPEAKER, ranking.USER) == (10.0, 1.0, 1.0, 0.3)
     assert (ranking.DATE, ranking.TIME, ranking.FIGURE) == (2.0, 0.5, 0.5)
-    assert (ranking.NAMES, ranking.NAMES_BESIDE_LITERALS, ranking.MOST_BESIDE_LITERALS) == (0.4, 3.2, 19.0)
+    assert (ranking.NAMES, ranking.NAMES_BESIDE_LITERALS, ranking.NAMES_OF_WORK) == (1.0, (3.2, 19.0), (6.0, 39.0))
     assert (contextual.MOST_ASIDES, contextual.MOST_PAIRS, contextual.MOST_ABSENT) == (64, 16, 3)
 
 
