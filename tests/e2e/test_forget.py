@@ -360,6 +360,47 @@ def test_a_rollout_of_codex_is_forgotten_by_its_lines(desk: Desk) -> None:
     assert len(desk.json("recall", "recall", "walnut", "--session", a)["hits"]) == 1
 
 
+def codex_fork(desk: Desk, canary: str) -> tuple[Path, Path]:
+    """A rollout of Codex, and a fork whose history stands in it and nowhere else."""
+
+    def write(thread: str, rows: list[Row], ordinal: int) -> Path:
+        numbered = [{**row, "ordinal": ordinal + at} for at, row in enumerate(rows)]
+        return codex.write(desk.folder / f"rollout-2026-11-30T02-16-38-{thread}.jsonl", numbered)
+
+    talk = [codex.user("the barometer", 1), codex.assistant(f"told {canary} once", 2), codex.user("the walnut", 3)]
+    origin = write("origin", [codex.meta("origin"), *talk], 0)
+    base = {"history_base": {"thread_id": "origin", "end_ordinal_exclusive": 4, "end_byte_offset": 1}}
+    return origin, write("fork", [codex.meta("fork", **base), codex.user("the gateway", 5)], 4)
+
+
+@pytest.mark.parametrize(
+    ("first", "selector", "then"),
+    [
+        (("origin",), ("--session", "origin"), ("fork",)),
+        (("fork",), ("--text", CANARIES[0]), ("origin",)),
+        (("fork",), ("--session", "fork", "--entry", "L3@origin"), ("origin",)),
+        ((), ("--session", "origin"), ("origin", "fork")),
+        (("fork",), ("--session", "origin"), ("origin",)),
+    ],
+)
+def test_what_a_fork_of_codex_reads_in_its_origin_is_forgotten_with_it(
+    desk: Desk, first: tuple[str, ...], selector: tuple[str, ...], then: tuple[str, ...]
+) -> None:
+    """A fork reads its history in another file, which nobody changes; what is forgotten there stays out of the fork."""
+    files = dict(zip(("origin", "fork"), codex_fork(desk, CANARIES[0]), strict=True))
+    for name in first:
+        desk.json("index", "index", files[name])
+    forget(desk, *(str(files.get(part, part)) for part in selector))
+    assert remains(desk.store, CANARIES[0]) == []
+    for name in then:
+        desk.json("index", "index", files[name])
+    desk.json("rebuild", "rebuild")
+    assert remains(desk.store, CANARIES[0]) == []
+    if "fork" in (*first, *then):
+        asked = ("recall", "gateway", "--session", str(files["fork"]))
+        assert len(desk.json("recall", *asked)["hits"]) == 1
+
+
 # --- what the tests and the verification would miss -----------------------------------------------------------------
 
 
