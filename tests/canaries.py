@@ -57,12 +57,22 @@ class World:
         """The entries that the provider may see: all of their stretches."""
         return {id_ for id_, levels in self.levels.items() if levels <= self.allowed}
 
-    def stays_here(self, id_: str, word: str) -> bool:
-        """Whether a word may not leave in a message of the host's own: somebody marked it, or named its file."""
-        named = "normal"
-        if SECRET_FILE in self.calls.get(id_, ""):
-            of_path = [rule["classification"] for rule in self.settings["privacy.rules"] if "path" in rule]
-            named = highest("normal", *of_path)
+    def may_not_name(self, text: str) -> bool:
+        """Whether a text names a file whose rule keeps it here, outside of all markers."""
+        return self._named_by(text) not in {"normal", *self.allowed}
+
+    def _named_by(self, text: str) -> str:
+        of_path = [rule["classification"] for rule in self.settings["privacy.rules"] if "path" in rule]
+        return highest("normal", *of_path) if SECRET_FILE in text else "normal"
+
+    def stays_here(self, word: str, named_by: str) -> bool:
+        """Whether a word may not leave in a message of the host's own: somebody marked it, or named its file.
+
+        Args:
+            word: it.
+            named_by: what may name the file: the call of a result.
+        """
+        named = self._named_by(named_by)
         levels = {highest(named, level) for level in self.marked[word]} or ({named} - {"normal"})
         return not levels <= self.allowed
 

@@ -285,7 +285,7 @@ class Contained:
 def _marks(marker: Marker, session: str, entry: Spoken) -> tuple[bytes, ...]:
     """Every mark that would cover an entry."""
     place = marker.place(session, entry)
-    own = (marker.line(entry), *marker.said_and_words(entry))
+    own: tuple[bytes, ...] = (marker.line(entry), *marker.said_and_words(entry))
     if entry.source.file is not None:  # a fork goes on from what stands in another transcript, which may be forgotten
         own = (*own, marker.file(entry.source.file))
     return own if place is None else (*own, place)
