@@ -245,7 +245,7 @@ def test_an_answer_that_is_not_exactly_right_is_none_and_costs_one_request(
 def test_an_answer_is_remembered_and_its_usage_passed_on(viewed: Home, model: Model, classifier: Classifier) -> None:
     probe = ROOT / "tests" / "fixtures" / "pi" / "messages.ts"
     log = viewed.folder / "messages.jsonl"
-    choose(viewed, "org/one")
+    choose(viewed, "org/one", timeoutMs=10_000)
     with Pi(
         viewed, "-e", str(FIXTURE), "-e", str(probe), CLASSIFIER_URL=classifier.url, CLASSIFIER_MODELS="org/one",
         MESSAGES_LOG=str(log),
@@ -262,13 +262,13 @@ def test_an_answer_is_remembered_and_its_usage_passed_on(viewed: Home, model: Mo
 
 def test_pis_own_classifiers_are_asked_over_their_own_wire(viewed: Home, model: Model, classifier: Classifier) -> None:
     offer(viewed, classifier)
-    choose(viewed, "jev-latest", "typesafe")
+    choose(viewed, "jev-latest", "typesafe", timeoutMs=10_000)
     with Pi(viewed) as pi:
         lose_the_fact(pi)
         pi.prompt(QUESTION)
         assert diagnostic(model) == "classified"
         assert classifier.paths == ["/v1/systemone"]
-        choose(viewed, "gpt-6-luna", "openai")
+        choose(viewed, "gpt-6-luna", "openai", timeoutMs=10_000)
         classifier.script = lambda body: {
             "answers": [{"name": one["name"], "type": "refusal", "reason": "no"} for one in body["questions"]]
         }
@@ -285,7 +285,7 @@ def test_pis_own_classifiers_are_asked_over_their_own_wire(viewed: Home, model: 
         del document["providers"]["typesafe"]
         file.write_text(json.dumps(document))
     with Pi(viewed, "-c") as pi:
-        choose(viewed, "jev-latest", "typesafe")
+        choose(viewed, "jev-latest", "typesafe", timeoutMs=10_000)
         pi.prompt("how tall is the tower?")
         pi.prompt(QUESTION)
         assert diagnostic(model) == "classifier-missing-auth"
@@ -406,8 +406,8 @@ def test_settings_ask_for_consent_and_offer_classifiers(viewed: Home, model: Mod
         assert (options(viewed)["provider"], options(viewed)["model"]) == ("openai", "gpt-6-luna")
         dialog(pi, ("Extractive history …", "Presets", "Large"))
         assert (options(viewed)["maxViewBytes"], options(viewed)["maxCandidates"]) == (32_768, 256)
-        dialog(pi, ("Extractive history …", "timeoutMs", "1234"))
-        assert options(viewed)["timeoutMs"] == 1234
+        dialog(pi, ("Extractive history …", "timeoutMs", "9876"))
+        assert options(viewed)["timeoutMs"] == 9876
         lose_the_fact(pi)
         pi.prompt(QUESTION)
         assert diagnostic(model) == "classified", "what is set counts at once"
@@ -457,3 +457,40 @@ def test_nothing_of_it_is_loaded_while_it_is_off(home: Home, model: Model, class
     assert "run.ts" in loaded
     assert "view.ts" not in loaded
     assert "view-settings.ts" not in loaded
+
+
+def test_a_session_without_a_file_has_views_too(viewed: Home, model: Model, classifier: Classifier) -> None:
+    choose(viewed, "org/one", timeoutMs=10_000)
+    arguments = ("-e", str(FIXTURE), "--no-session")
+    with Pi(viewed, *arguments, CLASSIFIER_URL=classifier.url, CLASSIFIER_MODELS="org/one") as pi:
+        lose_the_fact(pi)
+        pi.prompt(QUESTION)
+        view = the_view(model.calls[-1])
+        assert "5433" in quotes(view)
+        assert view["diagnostic"] == "classified;unsaved-session"
+        assert viewed.session_files() == []
+        assert pi.faults == []
+
+
+def test_a_policy_that_is_turned_on_in_a_run_keeps_the_view_from_a_remote_model(viewed: Home, model: Model) -> None:
+    def script(body: dict[str, Any]) -> Any:
+        if text_of(body["messages"][-1]) == QUESTION:
+            return {"tool": "bash", "arguments": {"command": "sleep 1"}}
+        return "done"
+
+    with Pi(viewed) as pi:
+        lose_the_fact(pi)
+        model.script = script
+        pi.ask("prompt", message=QUESTION)
+        pi.wait(lambda event: event.get("type") == "tool_execution_start")
+        file = viewed.folder / "config" / "aforesaid" / "config.json"
+        document = json.loads(file.read_text())
+        document["privacy"] = {"enabled": True, "defaultClassification": "sensitive"}
+        file.write_text(json.dumps(document))
+        pi.wait(lambda event: event.get("type") == "agent_settled")
+        assert "5433" in json.dumps(model.calls[-2])
+        assert "5433" not in json.dumps(model.calls[-1])
+        pi.prompt("which value has PG_PORT now?")
+        assert views(model.calls[-1]) == []
+        assert "private" in pi.say("/context view")
+        assert pi.faults == []

@@ -141,7 +141,7 @@ class Viewer:
             gate = self._bundle_gate(session, provider)
             with self._engine._store.read(session.key) as snapshot:
                 shelf = self._shelf(session.key)
-                survey = look(snapshot, shelf, self._bags, asked, options=options, gate=gate)
+                survey = look(snapshot, shelf, self._bags, asked, options=options)
                 if reasons:
                     coverage = replace(survey.coverage, complete=False, reasons=(*survey.coverage.reasons, *reasons))
                     survey = replace(survey, coverage=coverage)
@@ -238,7 +238,7 @@ class Viewer:
         options = self._view_options(found, None)
         gate = self._gate(engine._seat().judge(provider, found.header.cwd), found)
         with engine._store.read(found.key) as snapshot:
-            survey = look(snapshot, self._shelf(found.key), self._bags, asked, options=options, gate=gate)
+            survey = look(snapshot, self._shelf(found.key), self._bags, asked, options=options)
             read = Reader(snapshot, options)
             wanted = [one for one in survey.candidates if one.relevant and one.own]
             new = sorted((one for one in wanted if one.key not in known), key=lambda one: (-one.score, -one.place))

@@ -1,6 +1,6 @@
 """Floor 5: the privacy policy's word on bundles: all sources of one go together or not at all.
 
-`survey` and `composition` ask it where there is a policy. It looks at whole entries, as they are stored and as their
+`composition` asks it where there is a policy, and `engine` before a host's classifier is asked. It looks at whole entries, as they are stored and as their
 lines stand in the transcript, before anything is chosen from them; `privacy` decides.
 """
 
@@ -16,7 +16,7 @@ from aforesaid.privacy.judge import Verdict
 from aforesaid.privacy.markers import highest
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Sequence
 
     from aforesaid.extractive.values import Bundle, Quoted
     from aforesaid.model import Cleared, Level, Source, StoredEntry
@@ -44,23 +44,6 @@ class BundleGate:
         self._judge = judge
         self._read_line = read_line
         self._verdicts: dict[int, Verdict] = {}
-        self._bad_texts: dict[bytes, Verdict] = {}
-
-    def prepare(self, entries: Iterable[StoredEntry]) -> None:
-        """Judges entries as they are stored: the text of one that is withheld is withheld in every other one too.
-
-        Raises:
-            PrivacyFailed: the policy could not be applied.
-        """
-        if self._judge.open:
-            return
-        try:
-            for entry in entries:
-                verdict = self._judge.judge_entry(entry)
-                if not verdict.allowed:
-                    self._bad_texts.setdefault(entry.digest, verdict)
-        except Exception as error:
-            raise _failed(error) from error
 
     def admit(self, sources: Sequence[Quoted]) -> Admission:
         """Whether a bundle may be handed out.
@@ -113,7 +96,7 @@ class BundleGate:
     def _verdict(self, entry: StoredEntry) -> Verdict:
         known = self._verdicts.get(entry.row)
         if known is None:
-            known = self._bad_texts.get(entry.digest) or self._judge.judge_entry(entry)
+            known = self._judge.judge_entry(entry)
             if known.allowed and entry.source.length:
                 line = self._read_line(entry.source)
                 if line is None:

@@ -24,7 +24,6 @@ from aforesaid.text import digest
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from aforesaid.extractive.gate import BundleGate
     from aforesaid.extractive.shelf import Shelf
     from aforesaid.extractive.values import Exchange, ViewOptions
     from aforesaid.extractive.vectors import Bag, Bags
@@ -87,9 +86,7 @@ class Survey(Struct, frozen=True, kw_only=True):
     warnings: tuple[str, ...] = ()
 
 
-def look(
-    snapshot: Snapshot, shelf: Shelf, bags: Bags, asked: Asked, *, options: ViewOptions, gate: BundleGate | None = None
-) -> Survey:
+def look(snapshot: Snapshot, shelf: Shelf, bags: Bags, asked: Asked, *, options: ViewOptions) -> Survey:
     """Looks for the bundles of a branch that matter for a request.
 
     Args:
@@ -98,11 +95,9 @@ def look(
         bags: what is known of texts.
         asked: for what.
         options: limits.
-        gate: the privacy policy; None: there is none.
 
     Raises:
         LeafUnknown, EntryUnknown: the session has no entry with a given id.
-        PrivacyFailed: the policy could not be applied.
     """
     shelf.refresh(snapshot)
     branch = _find_branch(snapshot, asked)
@@ -127,8 +122,6 @@ def look(
     read = Reader(snapshot, options)
     every = read.entries([row for place in pool for row in exchanges[place].rows])
     entries = {place: read.entries(exchanges[place].rows) for place in pool}
-    if gate is not None:
-        gate.prepare(every)
     visible = snapshot.digests(tuple({entry.digest for entry in every}), branch.context) | {digest(request)}
     sources = {place: tuple(map(read.source, some)) for place, some in entries.items()}
     candidates, compared = _score(shelf, exchanges, _Pool(sources=sources, index=index, visible=visible), query, bags)

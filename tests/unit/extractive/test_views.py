@@ -425,3 +425,95 @@ def test_a_damaged_transcript_says_that_absence_proves_nothing(tmp_path: Path) -
     view = look(tmp_path, rows)
     assert json.loads(view.text)["diagnostic"] == "deterministic;incomplete-index"
     assert view.diagnostics.coverage.reasons == ("invalid-json",)
+
+
+# --- when something is wrong ----------------------------------------------------------------------------------------
+
+
+def test_a_policy_that_fails_hands_out_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from aforesaid.privacy.judge import Judge
+
+    def fail(*_: object, **__: object) -> None:
+        raise ZeroDivisionError
+
+    for name in ("judge_entry", "judge_line", "judge"):
+        with monkeypatch.context() as broken:
+            broken.setattr(Judge, name, fail)
+            view = look(tmp_path, lost_session(talk(ABOUT_PORT, ("[aforesaid:internal] x", "y"))), settings=POLICY)
+        assert (view.text, view.diagnostics.status, view.diagnostics.reason) == ("{}", "failed", "privacy-failed"), name
+
+
+def test_a_line_that_says_more_than_what_is_stored_holds_the_bundle_back(tmp_path: Path) -> None:
+    rows = lost_session(talk(ABOUT_PORT))
+    rows[1]["message"]["content"].append({"type": "image", "data": "", "mimeType": "[aforesaid:sensitive]"})
+    view = look(tmp_path, rows, settings=POLICY)
+    assert (view.text, view.diagnostics.private) == ("{}", 1)
+    assert view.withheld[0].reason == "privacy-source"
+
+
+def test_without_the_index_the_words_of_the_pool_still_decide(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from aforesaid.errors import TextSearchFailed
+    from aforesaid.storage.sqlite.snapshot import ShardSnapshot
+
+    def fail(*_: object, **__: object) -> None:
+        raise TextSearchFailed("broken", "index it again")
+
+    monkeypatch.setattr(ShardSnapshot, "weigh_terms", fail)
+    view = look(tmp_path, lost_session(talk(FRUIT, ABOUT_PORT)))
+    assert "port 5433" in view.text
+    assert view.diagnostics.warnings == ("fts-failed",)
+
+
+def test_a_damaged_store_is_derived_again(tmp_path: Path) -> None:
+    rows = lost_session(talk(FRUIT, ABOUT_PORT))
+    assert "port 5433" in look(tmp_path, rows).text
+    for file in (tmp_path / "store").rglob("*.db*"):
+        file.write_bytes(b"no database at all" * 1000)
+    with Engine.open(tmp_path / "store") as engine:
+        assert "port 5433" in engine.view(session=tmp_path / "one.jsonl").text
+
+
+def test_a_forgotten_session_and_forgotten_words_are_in_no_view(tmp_path: Path) -> None:
+    file = pi.write(tmp_path / "one.jsonl", lost_session(talk(FRUIT, ABOUT_PORT)))
+    with Engine.open(tmp_path / "store") as engine:
+        assert "port 5433" in engine.view(session=file).text
+        engine.forget(session=file, entries=("e0000003",))
+        assert "port 5433" not in engine.view(session=file).text
+        engine.forget(session=file)
+        view = engine.view(session=file)
+        assert (view.text, view.diagnostics.status, view.diagnostics.reason) == ("{}", "disabled", "session-forgotten")
+
+
+def test_a_transcript_that_is_gone_still_has_views(tmp_path: Path) -> None:
+    file = pi.write(tmp_path / "one.jsonl", lost_session(talk(FRUIT, ABOUT_PORT)))
+    with Engine.open(tmp_path / "store") as engine:
+        engine.view(session=file)
+        file.unlink()
+        view = engine.view(session=pi.header()["id"])
+        assert "port 5433" in view.text
+        assert view.diagnostics.coverage.reasons == ("source-missing",)
+        assert json.loads(view.text)["diagnostic"] == "deterministic;incomplete-index"
+
+
+def test_a_node_of_the_range_index_selects_among_its_own_bundles(tmp_path: Path) -> None:
+    from aforesaid.extractive.composition import compose
+    from aforesaid.extractive.survey import Asked
+    from aforesaid.extractive.survey import look as survey
+    from aforesaid.extractive.values import ViewOptions
+
+    texts = talk(ABOUT_PORT, FRUIT, ("is the gateway up?", "its port 5434 is open"), FRUIT)
+    file = pi.write(tmp_path / "one.jsonl", lost_session(texts))
+    with Engine.open(tmp_path / "store") as engine:
+        engine.view(session=file)
+        viewer = engine._viewer
+        (session,) = engine.sessions()
+        with engine._store.read(session.key) as snapshot:
+            shelf = viewer._shelf(session.key)
+            for within, expected in (((0, 2), "5433"), ((2, 9), "5434")):
+                options = ViewOptions(within=within)
+                made = compose(
+                    snapshot, shelf, survey(snapshot, shelf, viewer._bags, Asked(), options=options), options
+                )
+                quotes = [quote for _, said in evidence(made) for quote in said]
+                assert [port for port in ("5433", "5434") if any(port in quote for quote in quotes)] == [expected]
+                assert made.diagnostics.total == 4

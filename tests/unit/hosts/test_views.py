@@ -240,6 +240,36 @@ def test_secrets_do_not_reach_a_classifier(tmp_path: Path) -> None:
     assert secret not in json.dumps(host.asked[0][0])
 
 
+def test_what_a_view_prints_leads_through_the_history_tools(tmp_path: Path) -> None:
+    host = Host(tmp_path, None, **{"memory.extractive.maxEvaluationsPerTurn": 0})
+    told = host.context()
+    (message,) = [message for message in told["messages"] if message["source"] == "view"]
+    view = json.loads(message["content"].split("\n")[2].removeprefix("View JSON: "))
+
+    def consult(name: str, arguments: dict[str, Any]) -> Any:
+        answer = host.call(
+            "session/tool", session=host.handle, name=name, arguments=arguments, leaf=host.question["id"]
+        )
+        assert not answer["failed"], answer
+        return json.loads(answer["text"])
+
+    follow = view["follow"]
+    listed: list[str] = []
+    cursor: str | None = None
+    while True:
+        page = consult(follow["tool"], {**follow["arguments"], **({"cursor": cursor} if cursor else {})})
+        assert page["coverage"]["complete"] is True
+        listed += [hit["entryId"] for hit in page["hits"]]
+        cursor = page["next"]
+        if cursor is None:
+            break
+    assert {f"e{at:07}" for at in range(len(TALK))} <= set(listed), "omitted bundles too"
+    for source in view["evidence"]:
+        asked = {"session": view["session"], "entry": [source["entryId"]]}
+        (entry,) = consult("history_expand", asked)["entries"]
+        assert (entry["text"], entry["verified"]) == ("\n".join(source["quotes"]), True)
+
+
 def test_a_session_that_is_closed_is_forgotten(host: Host) -> None:
     assert host.prepare() == "asking"
     host.call("session/close", session=host.handle)
