@@ -1,7 +1,7 @@
 """Floor 5: the privacy policy's word on bundles: all sources of one go together or not at all.
 
-`composition` asks it where there is a policy, and `engine` before a host's classifier is asked. It looks at whole entries, as they are stored and as their
-lines stand in the transcript, before anything is chosen from them; `privacy` decides.
+`composition` asks it where there is a policy, and `engine` before a host's classifier is asked. It looks at whole
+entries, as they are stored and as their lines stand in the transcript; `privacy` decides.
 """
 
 from __future__ import annotations
