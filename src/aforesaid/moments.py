@@ -44,15 +44,12 @@ class Time(Struct, frozen=True, kw_only=True):
     when: bool = False
 
 
-NO_TIME: Final = Time()
-
-
-def read_time(request: str) -> Time:
-    """Days, months and the question for a time in a request."""
+def read_time(request: str) -> Time | None:
+    """Days, months and the question for a time in a request; None if it says nothing of time."""
     request = request[:_READ]
     days = tuple(dict.fromkeys(_days(request)))[:MOST_DAYS]
     when = re.match(times.ASKS_WHEN, request, re.IGNORECASE) is not None
-    return Time(days=days, when=when) if days or when else NO_TIME
+    return Time(days=days, when=when) if days or when else None
 
 
 def _days(request: str) -> Iterator[Day]:

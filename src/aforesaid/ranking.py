@@ -12,12 +12,11 @@ from math import fsum, log1p
 from typing import TYPE_CHECKING, Final
 
 from aforesaid.model import TOOL_ROLES, Ranked
-from aforesaid.moments import NO_TIME, falls_on, tells_time
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from aforesaid.model import Candidate, Matched, Query, Relevance, Tier
+    from aforesaid.model import Candidate, Matched, Query, Relevance, StoredEntry, Tier
     from aforesaid.moments import Time
 
 # All weights, with their bounds. Authority, recency, order and tokens together span less than one extra match (spec 1).
@@ -59,7 +58,7 @@ def rank(
     candidates: Iterable[tuple[Candidate, Matched]],
     query: Query,
     length: int,
-    time: Time = NO_TIME,
+    time: Time | None = None,
     *,
     admitting: bool = False,
     working: bool = False,
@@ -92,7 +91,13 @@ def rank(
 
 
 def score(
-    candidate: Candidate, matched: Matched, query: Query, length: int, time: Time = NO_TIME, *, working: bool = False
+    candidate: Candidate,
+    matched: Matched,
+    query: Query,
+    length: int,
+    time: Time | None = None,
+    *,
+    working: bool = False,
 ) -> Ranked:
     """One candidate with its tier, its score and the addends of it."""
     entry, identifiers = candidate.entry, matched.identifiers
@@ -161,7 +166,7 @@ def cost(tokens: int) -> float:
 
 
 def _score_contextually(
-    candidate: Candidate, relevance: Relevance, matched: Matched, query: Query, time: Time, *, working: bool
+    candidate: Candidate, relevance: Relevance, matched: Matched, query: Query, time: Time | None, *, working: bool
 ) -> Ranked:
     """The same in the third tier of contextual ranking. Most parts are zero, and rounding one costs as much as any."""
     own, near = RELEVANCE * relevance.own, RELEVANCE * relevance.neighbours
@@ -177,8 +182,7 @@ def _score_contextually(
         round(near, 4),
         round(SPEAKER * whole, 4) if name is not None and name in query.terms else 0.0,
         round(semantic, 4) if semantic else 0.0,
-        round(DATE * whole, 4) if time.days and falls_on(entry.timestamp, time.days) else 0.0,
-        round(TIME * whole, 4) if time.when and tells_time(entry.text) else 0.0,
+        *((0.0, 0.0) if time is None else _timely(entry, whole, time)),
         round(FIGURE * whole, 4) if any(map(_is_figure, matched.terms)) else 0.0,
         round(NAMES * whole * names_in(entry.role, entry.text), 4) if working else 0.0,
     )
@@ -195,6 +199,16 @@ def names_in(role: str, text: str) -> float:
         return 0.0
     start = text[:READ_FOR_NAMES]
     return log1p(start.count("/") + start.count("_") + start.count("."))
+
+
+def _timely(entry: StoredEntry, whole: float, time: Time) -> tuple[float, float]:
+    """The parts `date` and `time`."""
+    from aforesaid.moments import falls_on, tells_time  # late: few requests say anything of time
+
+    return (
+        round(DATE * whole, 4) if falls_on(entry.timestamp, time.days) else 0.0,
+        round(TIME * whole, 4) if time.when and tells_time(entry.text) else 0.0,
+    )
 
 
 _EIGHT_ZEROS: Final = (0.0,) * 8

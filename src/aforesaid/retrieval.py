@@ -19,7 +19,6 @@ from aforesaid.errors import ExactSearchFailed, TextSearchFailed
 from aforesaid.language.endings import ENDINGS
 from aforesaid.matching import Probe
 from aforesaid.model import NO_WEIGHTS, Candidate, Coverage, Diagnostics, Matched, Query, Retrieval, Weight
-from aforesaid.moments import NO_TIME, read_time
 from aforesaid.privacy.egress import find_replacements, is_due
 from aforesaid.query import read_query
 from aforesaid.text import digest
@@ -224,15 +223,23 @@ def _look(
     if fused is not None:
         found = _without_stale(found, fused)
     probe = _probe(query, options)
-    time = read_time(words) if options.contextual else NO_TIME
+    time = _read_time(words) if options.contextual else None
     ranked = _verify_and_rank(found, query, probe, time, options)
-    if options.contextual and not (time.days or contextual.convinces([row.matched for row in ranked], query)):
+    dated = time is not None and bool(time.days)
+    if options.contextual and not (dated or contextual.convinces([row.matched for row in ranked], query)):
         # Where a word stands by accident, what is similar is so by the same accident. Where none does, vectors decide.
         accident = any(row.matched.terms for row in ranked)
         ranked = () if accident else tuple(row for row in ranked if row.candidate.admitted)
     if fused is not None and (query.identifiers or query.phrases):
         ranked = _only_named(ranked)
     return _Look(found=found, probe=probe, ranked=len(ranked), hidden=_hide_visible(snapshot, ranked, branch, request))
+
+
+def _read_time(words: str) -> Time | None:
+    """What a request says of time."""
+    from aforesaid.moments import read_time  # late: not needed before the first SQL
+
+    return read_time(words)
 
 
 def _read_work(
@@ -462,7 +469,7 @@ def _probe(query: Query, options: RetrievalOptions) -> Probe:
 
 
 def _verify_and_rank(
-    found: _Found, query: Query, probe: Probe, time: Time, options: RetrievalOptions
+    found: _Found, query: Query, probe: Probe, time: Time | None, options: RetrievalOptions
 ) -> tuple[Ranked, ...]:
     """Looks in each text for what was asked, and orders the rows in which something really stands."""
     verified = []

@@ -45,7 +45,7 @@ def test_the_defaults_of_the_contract() -> None:
         "retrieval.exact": True,
         "retrieval.fts": True,
         "retrieval.semantic": False,
-        "retrieval.ranking": "documented",
+        "retrieval.ranking": "contextual",
         "retrieval.query": "latest",
         "retrieval.maxResults": 12,
         "retrieval.embedding.dimensions": 256,

@@ -41,7 +41,7 @@ from aforesaid.model import (
     Weight,
     Weights,
 )
-from aforesaid.moments import NO_TIME, Time, read_time, tells_time
+from aforesaid.moments import Time, read_time, tells_time
 
 if TYPE_CHECKING:
     from aforesaid.model import Role
@@ -185,7 +185,7 @@ def ranked(
     *,
     terms: tuple[str, ...] = ("Ann", "kayak"),
     matched: Matched | None = None,
-    time: Time = NO_TIME,
+    time: Time | None = None,
     at: str | None = None,
     working: bool = False,
 ) -> dict[str, float]:

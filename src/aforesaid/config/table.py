@@ -190,7 +190,7 @@ _RETRIEVAL = (
     _switch("retrieval.fts", True, "search topics in the full-text index"),
     _switch("retrieval.semantic", False, "search by vectors as well"),
     _choice(
-        "retrieval.ranking", "documented", ("documented", "contextual"), "which ranking orders the hits",
+        "retrieval.ranking", "contextual", ("documented", "contextual"), "which ranking orders the hits",
     ),
     _count("retrieval.maxResults", 12, 1, 100, "most hits of one retrieval"),
     _choice(

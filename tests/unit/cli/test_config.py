@@ -90,7 +90,7 @@ def test_show_makes_no_store(command: Command, tmp_path: Path) -> None:
     [
         ("retrieval.maxResults", "12", 12),
         ("retrieval.exact", "true", True),
-        ("retrieval.ranking", "documented", "documented"),
+        ("retrieval.ranking", "contextual", "contextual"),
         ("privacy.remoteDefaultAllowed", '["normal","internal"]', ["normal", "internal"]),
         ("privacy.remoteProviders", "{}", {}),
     ],
