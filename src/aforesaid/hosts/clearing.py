@@ -16,6 +16,7 @@ from aforesaid.privacy.payload import Outgoing
 
 if TYPE_CHECKING:
     from aforesaid.engine import Engine
+    from aforesaid.model import Withheld
 
 SCHEMA: Final = "aforesaid.clear/1"
 
@@ -66,8 +67,12 @@ def tell_policy(engine: Engine, provider: str | None) -> dict[str, Any]:
     }
 
 
-def clear(engine: Engine, asked: Clear) -> dict[str, Any]:
-    """The answer: for each message `true` if it goes out as it is, `false` if not, or its texts as they may go out."""
+def clear(engine: Engine, asked: Clear) -> tuple[dict[str, Any], tuple[Withheld, ...]]:
+    """The answer: for each message `true` if it goes out as it is, `false` if not, or its texts as they may go out.
+
+    Returns:
+        The answer, and what of ours was withheld.
+    """
     policy = tell_policy(engine, asked.provider)
     same = asked.stamp == policy["stamp"]
     messages = [
@@ -86,4 +91,4 @@ def clear(engine: Engine, asked: Clear) -> dict[str, Any]:
     told: list[object] = [False] * len(messages)
     for place, cleared in zip(payload.kept, payload.cleared.values, strict=True):
         told[place] = True if cleared.texts == messages[place].texts else list(cleared.texts)
-    return {"schema": SCHEMA, "policy": policy, "messages": told}
+    return {"schema": SCHEMA, "policy": policy, "messages": told}, payload.withheld

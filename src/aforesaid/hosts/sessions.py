@@ -12,6 +12,8 @@ from functools import partial
 from json import dumps
 from typing import TYPE_CHECKING, Any, Final
 
+from msgspec.structs import replace
+
 from aforesaid import __version__
 from aforesaid.config.table import BY_KEY
 from aforesaid.errors import BadArgument, SessionNotFound
@@ -306,9 +308,17 @@ class Sessions:
         return told
 
     def _clear(self, params: Params, call: Call) -> object:
-        del call
         asked = read_params(params, Clear)
-        return clear(self._engine_of(self._find(asked.session)), asked)
+        opened = self._find(asked.session)
+        engine = self._engine_of(opened)
+        told, withheld = clear(engine, asked)
+        if withheld and opened.last is not None:
+            from aforesaid.planning.manifest import leave_out  # late: seldom is anything withheld as late as here
+
+            opened.last = leave_out(opened.last, withheld)
+            # What retrieval withheld of it was counted before.
+            call.afterwards = partial(engine.keep_manifest, replace(opened.last, retrieval=None), session=opened.handle)
+        return told
 
     def _tool(self, params: Params, call: Call) -> object:
         del call

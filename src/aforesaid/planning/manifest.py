@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from aforesaid.model import Withheld
     from aforesaid.planning.groups import Group
-    from aforesaid.planning.values import Limits, Message, Supplement
+    from aforesaid.planning.values import Limits, Message, Plan, Supplement
 
 PACKED_BYTES = 65_536
 """Of a record that is kept."""
@@ -127,6 +127,29 @@ def write_manifest(decided: Decided, *, model: str | None, limits: Limits, class
         or len(secret) < len(decided.withheld)
         or max(len(added), len(refused)) > MOST_ITEMS,
     )
+
+
+def leave_out(plan: Plan, withheld: Sequence[Withheld]) -> Plan:
+    """The plan without supplements that were withheld once it was made; of those remain id, class and reason."""
+    gone = {one.entry_id: one for one in withheld if one.entry_id}
+    messages = tuple(one for one in plan.messages if one.source == "native" or one.entry_id not in gone)
+    kept: list[ManifestItem] = []
+    left: list[ManifestItem] = []
+    for item in plan.manifest.included:
+        found = gone.get(item.entry_id or "") if item.kind not in {"recent", "summary"} else None
+        if found is None:
+            kept.append(item)
+        else:
+            reason, level = found.reason, found.classification
+            left.append(replace(item, score=None, tokens=0, classification=level, reason=reason))
+    manifest = replace(
+        plan.manifest,
+        included=tuple(kept),
+        excluded=(*plan.manifest.excluded, *left),
+        retrieved_event_ids=tuple(id_ for id_ in plan.manifest.retrieved_event_ids if id_ not in gone),
+        messages_sha256=digest_messages(messages),
+    )
+    return replace(plan, messages=messages, manifest=manifest)
 
 
 def digest_messages(messages: Sequence[Message]) -> str:

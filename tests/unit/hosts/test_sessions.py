@@ -131,6 +131,27 @@ def test_final_messages_are_judged_for_the_provider_and_what_is_left_out_is_coun
         desk.call("session/clear", session=session, messages=[{"texts": ["a"], "kind": "mine"}])
 
 
+def test_what_is_withheld_at_last_is_in_the_manifest_with_its_id_class_and_reason(desk: Desk, tmp_path: Path) -> None:
+    file = pi.write(tmp_path / "s.jsonl", rows())
+    session = desk.call("session/open", host="pi", sessionId="one", file=str(file))["session"]
+    desk.engine.config = Config.load(settings={"privacy.enabled": True})
+    told = desk.call("session/context", session=session, **ASK)
+    (message,) = told["messages"]
+    late = {"texts": [message["content"]], "kind": "added", "fresh": True, "entryId": message["entryId"]}
+    stamp = told["policy"]["stamp"]
+    assert desk.call("session/clear", session=session, stamp=stamp, messages=[late])["messages"] == [True]
+    assert len(desk.engine.manifests(session=file, limit=9)) == 1
+    assert desk.call("session/clear", session=session, stamp="older", messages=[late])["messages"] == [False]
+    kept, before = (one.manifest for one in desk.engine.manifests(session=file, limit=9))
+    assert (before.retrieved_event_ids, kept.retrieved_event_ids) == (("e0000000",), ())
+    assert [item.entry_id for item in kept.included if item.kind == "retrieval"] == []
+    (item,) = [item for item in kept.excluded if item.kind == "retrieval"]
+    assert (item.entry_id, item.classification, item.reason) == ("e0000000", "normal", "privacy-stale")
+    assert (item.score, item.tokens) == (None, 0)
+    assert kept.messages_sha256 != before.messages_sha256
+    assert "privacy-stale" in desk.call("session/show", session=session, topic="excluded all")["text"]
+
+
 def test_a_session_without_a_file_has_final_messages_too(desk: Desk) -> None:
     desk.engine.config = Config.load(settings={"privacy.enabled": True})
     session = desk.call("session/open", host="pi", sessionId="one")["session"]
