@@ -49,8 +49,6 @@ const ADVICE = "if it stays so, run `aforesaid install pi` again";
 
 export class Service {
   settings: Settings = { timeoutMs: 250, firstCallTimeoutMs: 1_500, historyTools: true, view: null };
-  /** Ends with the handshake, also if that fails. */
-  greeting: Promise<void> = Promise.resolve();
   /** Where the configuration stands: a change of one of these files may be a change of what may be shown. */
   files: string[] = [];
   /** What went wrong last, in one line; empty while all is well. */
@@ -59,6 +57,7 @@ export class Service {
   /** Whether the child has brought its session up to date. */
   ready = false;
 
+  private greeting: Promise<void> = Promise.resolve();
   private child?: ChildProcess;
   private pending = new Map<number, Pending>();
   private last = 0;
@@ -86,7 +85,13 @@ export class Service {
     this.onOpened = onOpened;
     this.ready = false;
     if (this.child) this.greet();
-    else this.start();
+    else setImmediate(() => this.start()); // to make a process may take the system long, and Pi has its own start to go on with
+  }
+
+  /** Ends with the handshake, also if that fails. */
+  greeted(): Promise<void> {
+    this.start();
+    return this.greeting;
   }
 
   private onOpened: (opened: any) => void = () => {};

@@ -46,10 +46,10 @@ export class HistoryTools {
   async settle(): Promise<void> {
     if (this.settled) return;
     this.settled = true;
-    const { greeting, settings } = this.bridge.service;
+    const { service } = this.bridge;
     let timer: NodeJS.Timeout | undefined;
-    const late = new Promise<void>((resolve) => (timer = setTimeout(resolve, settings.firstCallTimeoutMs)));
-    await Promise.race([greeting, late]);
+    const late = new Promise<void>((resolve) => (timer = setTimeout(resolve, service.settings.firstCallTimeoutMs)));
+    await Promise.race([service.greeted(), late]);
     clearTimeout(timer);
   }
 
