@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
+from aforesaid.cli.eval.coding.goals import compare
 from aforesaid.cli.eval.measures import differences, intervals, kinds, measure
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from aforesaid.cli.eval.coding.goals import Goal
+    from aforesaid.cli.eval.coding.goals import FourWays, Goal
     from aforesaid.cli.eval.measures import Answer
     from aforesaid.cli.eval.questions import EvalSet
 
@@ -26,6 +27,7 @@ _WIDTH: Final = 50
 
 def document(questions: EvalSet, answers: Mapping[str, Sequence[Answer]], goals: Sequence[Goal] = ()) -> dict[str, Any]:
     """The JSON document."""
+    beside = compare(answers)
     judged = [
         {"arm": goal.arm, "name": goal.name, "figure": round(goal.figure, 4), "bound": goal.bound, "met": goal.met}
         for goal in goals
@@ -47,6 +49,16 @@ def document(questions: EvalSet, answers: Mapping[str, Sequence[Answer]], goals:
             for name, found in answers.items()
         },
         **({"goals": judged} if judged else {}),
+        **({"hybrid": {arm: _four_ways(one) for arm, one in beside.items()}} if beside else {}),
+    }
+
+
+def _four_ways(one: FourWays) -> dict[str, float]:
+    return {
+        "lexicalRecall": round(one.lexical, 4),
+        "hybridRecall": round(one.hybrid, 4),
+        "recallDelta": round(one.recall, 4),
+        "irrelevantTokensDelta": round(one.tokens, 4),
     }
 
 
@@ -78,6 +90,9 @@ def show(questions: EvalSet, answers: Mapping[str, Sequence[Answer]], goals: Seq
             if name != "fts5":
                 mean, low, high = differences(found, answers["fts5"], "recall@10")
                 lines([f"  {name:16} {mean * 100:+.1f}  ({low * 100:+.1f} to {high * 100:+.1f})"])
+    for name, one in compare(answers).items():
+        recalls = f"recall {one.lexical * 100:.1f} and {one.hybrid * 100:.1f} ({one.recall * 100:+.1f})"
+        lines(["", f"{name} beside contextual, all that came back: {recalls}, irrelevant tokens {one.tokens:+.1f}"])
     if goals:
         lines([""])
         _show_goals(goals)

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 from tests import pi
 from tests.schemas import check
 
@@ -200,7 +201,41 @@ def reached(first: int, paraphrases: int, false: int) -> tuple[bool, ...]:
 def test_goals_are_judged_for_the_product_alone(
     given: tuple[int, int, int], lexical: tuple[bool, ...], hybrid: tuple[bool, ...]
 ) -> None:
-    assert reached(*given) == (*(lexical[0],) * 5, *lexical[1:], *(hybrid[0],) * 5, *hybrid[1:])
+    assert reached(*given) == (*(lexical[0],) * 5, *lexical[1:], *(hybrid[0],) * 5, *hybrid[1:], True)
+
+
+def test_vectors_are_compared_with_the_words_alone_in_four_ways() -> None:
+    question = Question(conversation="c", text="?", kind="synonym", evidence=("a", "b"))
+
+    def answer(*ids: str) -> list[Answer]:
+        found = Answer(question=question, ids=ids, sessions=("",) * len(ids), tokens=(10,) * len(ids), ms=1.0)
+        return [found, replace(found, ids=(), sessions=(), tokens=())]
+
+    found = {"contextual": answer("a", "x"), "hybrid:m": answer("a", "b", "x", "y"), "fts5": answer()}
+    assert goals.compare(found) == {"hybrid:m": goals.FourWays(lexical=0.25, hybrid=0.5, recall=0.25, tokens=5.0)}
+    assert goals.compare({"hybrid:m": answer("a")}) == {}
+
+
+def test_vectors_that_cost_recall_miss_a_goal() -> None:
+    kinds = (*LOOKED_UP, "paraphrase", "no-answer")
+
+    def answers(misses: int) -> list[Answer]:
+        listed = []
+        for kind in kinds:
+            for number in range(20):
+                evidence = () if kind == "no-answer" else ("e",)
+                ids = () if kind == "no-answer" or (kind == "paraphrase" and number < misses) else ("e",)
+                question = Question(conversation="c", text="?", kind=kind, evidence=evidence)
+                listed.append(
+                    Answer(question=question, ids=ids, sessions=("",) * len(ids), tokens=(1,) * len(ids), ms=1.0)
+                )
+        return listed
+
+    for misses, met in ((1, True), (2, False)):
+        (goal,) = (
+            one for one in judge({"contextual": answers(0), "hybrid:m": answers(misses)}) if "beside" in one.name
+        )
+        assert (goal.arm, goal.met) == ("hybrid:m", met)
 
 
 def test_a_missed_goal_is_told_and_gives_exit_status_1(
