@@ -64,6 +64,7 @@ class Similarity:
         self._memory = Memory(self._setup.queries)
         self._open = Judge(Policy(), provider=LOCAL_PROVIDER if port is None else profile.provider)
         self._measured = self._setup.scale
+        self._settled: dict[str, tuple[int, bytes, Made]] = {}
         self._stop = threading.Event()
         self._beside: threading.Thread | None = None
 
@@ -84,7 +85,7 @@ class Similarity:
             try:
                 synced = self._engine._synced
                 anew = synced is not None and synced.session is session and synced.status == "rebuilt"
-                made = self.update(session, seconds=self._engine.vector_seconds, thorough=anew)
+                made = self._settle(session, thorough=anew)
             except StoreError:
                 reason = STORE_FAILED
             except Exception:  # noqa: BLE001 - whatever is wrong with vectors, the words are still there
@@ -117,6 +118,18 @@ class Similarity:
             report=report,
             unmade=None if made is None else made.reason,
         )
+
+    def _settle(self, session: Session, *, thorough: bool) -> Made | None:
+        """Brings the vectors of a session up to date, unless they are what they were when nothing was missing."""
+        vectors, profile = self._engine._store.vectors(session.key), self._setup.profile
+        before = self._settled.get(session.key)
+        if before is not None and not thorough and before[:2] == (session.generation, vectors.version(profile)):
+            return before[2]
+        made = self.update(session, seconds=self._engine.vector_seconds, thorough=thorough)
+        self._settled.pop(session.key, None)
+        if made is not None and made.complete:
+            self._settled[session.key] = (session.generation, vectors.version(profile), replace(made, vectors=0))
+        return made
 
     def _scale(self) -> tuple[Scale, str | None]:
         """How similarities count, and a reason if the store failed."""

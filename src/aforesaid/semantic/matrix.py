@@ -125,13 +125,17 @@ class NumpyMatrix:
         lengths = [last - first for first, last in slices]
         starts = numpy.cumsum([0, *lengths])
         scores = numpy.empty(int(starts[-1]), dtype="f4")
-        whole = self._vectors @ vector if len(slices) > _MOST_SLICES else None
+        low, high = (min(slices)[0], max(slices)[1]) if slices else (0, 0)
+        # Each product waits for all cores once: one over a little too much is faster than several.
+        whole = (
+            self._vectors[low:high] @ vector if 2 * len(scores) >= high - low or len(slices) > _MOST_SLICES else None
+        )
         at = 0
         for (first, last), length in zip(slices, lengths, strict=True):
             if whole is None:
                 numpy.matmul(self._vectors[first:last], vector, out=scores[at : at + length])
             else:
-                scores[at : at + length] = whole[first:last]
+                scores[at : at + length] = whole[first - low : last - low]
             at += length
         shifts = numpy.array([first for first, _ in slices], dtype="i8") - starts[:-1]
         return scores, starts[:-1], shifts
