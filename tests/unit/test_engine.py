@@ -205,6 +205,7 @@ def test_a_store_that_cannot_be_written_serves_what_it_holds(
     file = session(tmp_path)
     engine.index(file)
     monkeypatch.setattr(engine._store, "writable", False)
+    monkeypatch.setattr(Engine, "_open_again", lambda _: False)
     assert engine.retrieve(session=file, query="the walnut").diagnostics.coverage.complete
     with file.open("a") as grown:
         grown.write("{}\n")
