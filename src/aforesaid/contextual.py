@@ -76,11 +76,12 @@ def pairs_of(request: str) -> tuple[tuple[str, str], ...]:
 def convinces(matches: Sequence[Matched], query: Query) -> bool:
     """Whether what was verified in the rows is more than an accident of one word.
 
-    It is one if no name or phrase stands in any row, no row holds more than a single topic, and the request has either
-    named something all the same, or at least `MOST_ABSENT` topics that stand in none of the rows: a request about
-    things of which nobody ever spoke shares a word with every long session.
+    It is one if no name or phrase stands in any row, not even written another way, no row holds more than a single
+    topic, and the request has either named something all the same, or at least `MOST_ABSENT` topics that stand in none
+    of the rows: a request about things of which nobody ever spoke shares a word with every long session.
     """
-    if any(one.identifiers or one.phrases or len(one.terms) > 1 for one in matches):
+    named = {*query.identifiers, *query.phrases}
+    if any(one.identifiers or one.phrases or len(one.terms) > 1 or not named.isdisjoint(one.terms) for one in matches):
         return True
     if query.identifiers or query.phrases:
         return False

@@ -45,7 +45,8 @@ def session(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def engine(tmp_path: Path) -> Iterator[Engine]:
-    with Engine.open(tmp_path / "store") as opened:
+    """With the score that the specification documents."""
+    with Engine.open(tmp_path / "store", settings={"retrieval.ranking": "documented"}) as opened:
         yield opened
 
 
@@ -100,6 +101,12 @@ def test_literal_searches_are_case_sensitive(engine: Engine, session: Path) -> N
     (exact,) = ask(engine, session, "`parse_port`").hits
     (folded,) = ask(engine, session, "`Parse_Port`").hits
     assert (exact.ranked.tier, folded.ranked.tier) == ("identifier", "other")
+
+
+def test_a_name_in_another_case_is_a_match_of_its_topic_whatever_ranks(session: Path, tmp_path: Path) -> None:
+    with Engine.open(tmp_path / "store") as by_default:
+        (folded,) = ask(by_default, session, "`Parse_Port`").hits
+    assert (folded.ranked.candidate.entry.id, folded.ranked.tier) == ("e0000001", "other")
 
 
 def test_hits_of_both_searches_are_merged_by_entry(engine: Engine, session: Path) -> None:

@@ -323,6 +323,7 @@ FOUR = Query(keywords=("a", "b", "c", "d"), terms=("a", "b", "c", "d"))
         ([terms("a")], Query(terms=("a",)), True),
         ([terms("a")], Query(identifiers=("n_x",), terms=("n_x", "a")), False),
         ([terms("a")], Query(phrases=("n x",), terms=("n x", "a")), False),
+        ([terms("n_x")], Query(identifiers=("n_x",), terms=("n_x", "a")), True),
         ([Matched(identifiers=("n_x",))], Query(identifiers=("n_x",), terms=("n_x", "a", "b", "c", "d")), True),
         ([Matched(phrases=("n x",))], Query(phrases=("n x",), terms=("n x", "a", "b", "c", "d")), True),
         ([terms("a", "b")], Query(identifiers=("n_x",), terms=("n_x", "a", "b", "c")), True),
