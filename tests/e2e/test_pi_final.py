@@ -212,10 +212,9 @@ def test_another_change_of_the_configuration_leaves_what_is_frozen(home: Home, m
 
 @on_linux
 def test_a_change_that_nobody_can_judge_takes_the_evidence_away_and_not_the_call(home: Home, model: Model) -> None:
+    home.aforesaid("config", "set", "host.timeoutMs", "2000")
     with Pi(home) as pi:
         lose_the_fact(pi)
-        home.aforesaid("config", "set", "host.timeoutMs", "300")
-        pi.prompt(QUESTION)
         model.script = step()
         begin_a_step(pi)
         assert len(evidence(model.calls[-1])) == 1
@@ -232,6 +231,7 @@ def test_a_change_that_nobody_can_judge_takes_the_evidence_away_and_not_the_call
 @on_linux
 def test_a_service_that_hangs_under_a_policy_costs_what_is_ours_and_what_is_marked(home: Home, model: Model) -> None:
     configure(home, enabled=True)
+    home.aforesaid("config", "set", "host.timeoutMs", "2000")
     with Pi(home) as pi:
         lose_the_fact(pi)
         pi.prompt(MARKED)
