@@ -7,7 +7,7 @@ was searched, and the place of the last hit. Nothing is remembered between two p
 from __future__ import annotations
 
 from hashlib import blake2b
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -22,6 +22,10 @@ if TYPE_CHECKING:
     from aforesaid.model import Session
     from aforesaid.recall.order import Key
     from aforesaid.refs import Issuer
+
+
+_KIND: Final = "cursor.2"
+"""Grows with the fields of a cursor: those of an older version are another search's."""
 
 
 class Point(Struct, frozen=True, kw_only=True):
@@ -90,7 +94,7 @@ def mark(point: Point, question: bytes, issuer: Issuer) -> str:
         score, *texts = point.after
         place = [score, *(text.encode("utf-8", "surrogatepass") for text in texts)]
     fields = [question, point.sessions, point.start, point.end, point.content, point.leaf, point.last, *place]
-    return seal("cursor", fields, issuer)
+    return seal(_KIND, fields, issuer)
 
 
 def follow(cursor: str | None, question: bytes, issuer: Issuer) -> Point | None:
@@ -101,7 +105,7 @@ def follow(cursor: str | None, question: bytes, issuer: Issuer) -> Point | None:
     """
     if cursor is None:
         return None
-    fields = unseal("cursor", cursor, issuer)
+    fields = unseal(_KIND, cursor, issuer)
     if fields is None or fields[0] != question:
         raise RefInvalid("the cursor does not belong to this search", "repeat the same arguments, or begin anew")
     _, sessions, start, end, content, leaf, last, *place = fields
