@@ -49,7 +49,7 @@ TRANSFORMER: Final = "all-minilm-l6-v2-int8"
 MODELS: Final = (
     Local(model=FEATURE_HASH, dimensions=None, scale=Scale(plain=0.40, strict=0.50, weight=0.2)),
     Local(
-        model=TRANSFORMER, dimensions=384, batch=4, extra="semantic", scale=Scale(plain=0.29, strict=0.60, weight=0.8)
+        model=TRANSFORMER, dimensions=384, batch=4, extra="semantic", scale=Scale(plain=0.23, strict=0.60, weight=1.0)
     ),
     Local(
         model=STATIC,
