@@ -494,3 +494,20 @@ def test_a_policy_that_is_turned_on_in_a_run_keeps_the_view_from_a_remote_model(
         assert views(model.calls[-1]) == []
         assert "private" in pi.say("/context view")
         assert pi.faults == []
+
+
+def test_print_mode_ends_when_its_answer_is_there(viewed: Home, model: Model, classifier: Classifier) -> None:
+    choose(viewed, "org/one", timeoutMs=10_000)
+    with run(viewed, classifier, "org/one") as pi:
+        lose_the_fact(pi)
+    environment = {"CLASSIFIER_URL": classifier.url, "CLASSIFIER_MODELS": "org/one"}
+    done = viewed.print("-c", "-e", str(FIXTURE), QUESTION, **environment)
+    assert (done.returncode, done.stdout.strip()) == (0, b"fine")
+    assert diagnostic(model) == "classified"
+    choose(viewed, "org/one", timeoutMs=500, maxCandidates=64)
+    classifier.seconds = 30
+    began = time.monotonic()
+    done = viewed.print("-c", "-e", str(FIXTURE), QUESTION, **environment)
+    assert (done.returncode, done.stdout.strip()) == (0, b"fine")
+    assert time.monotonic() - began < 20, "nothing keeps the process"
+    assert diagnostic(model) == "classifier-timeout"

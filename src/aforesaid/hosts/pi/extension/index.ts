@@ -432,12 +432,12 @@ export default function aforesaid(pi: ExtensionAPI, launch: Launch, loadedMs = 0
   pi.on("before_agent_start", async (event, ctx) => {
     bridge?.beginRun();
     bridge?.rehearse(event.prompt, ctx);
+    await tools?.settle(); // part of the time that the first call may take; what is wanted is known then
     try {
       await bridge?.beginView((event as any).prompt, ctx);
     } catch (error) {
       bridge?.tell("view", `aforesaid: no history view is made: ${error}`);
     }
-    await tools?.settle(); // part of the time that the first call may take
   });
 
   pi.on("session_tree", () => bridge?.invalidateView("branch-changed"));
