@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from array import array
 from math import log
 from typing import TYPE_CHECKING
@@ -375,3 +376,10 @@ def test_weights_are_read_singly_too() -> None:
     ]
     assert len(weights(u1=1.5)) == 1
     assert order(NO_WEIGHTS, lineage.Places(BRANCH), lineage.Places(BRANCH), 3) == {}
+
+
+def test_without_numpy_rows_are_ordered_all_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    found = weights(u1=1.0, a2=3.0, t4=0.5)
+    quick = ordered(found)
+    monkeypatch.setitem(sys.modules, "numpy", None)
+    assert list(ordered(found).items()) == list(quick.items())

@@ -178,3 +178,30 @@ def test_entries_in_memory_are_bounded_and_stay_what_they_are(
         assert [one.text for one in found] == [TEXTS[row - 1] for row in rows if row <= 300]
         kept = snapshot._shard.recent._entries.values()
         assert sum(len(one.text) for one in kept) <= 500
+
+
+def test_arrays_are_used_once_lists_are_kept_and_only_where_numpy_is_installed(
+    connection: apsw.Connection, lists: Postings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert lists.numpy() is None
+    lists.lists(connection, 1, ('"alpha"',))
+    assert lists.numpy() is None
+    lists.lists(connection, 1, ('"alpha"',))
+    assert lists.numpy() is not None
+    monkeypatch.setitem(sys.modules, "numpy", None)
+    assert lists.numpy() is None
+    monkeypatch.undo()
+    assert lists.numpy() is None, "what is missing is not looked for again"
+
+
+def test_pairs_of_words_come_from_memory_and_count_towards_what_is_kept(
+    connection: apsw.Connection, lists: Postings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pair = 'NEAR("alpha" * "beta" *, 3)'
+    first, again, third = (lists.pairs(connection, 1, (pair,)) for _ in range(3))
+    assert first == again == third
+    assert len(first[0]) > 0
+    monkeypatch.setattr(postings, "KEPT", 0)
+    assert lists.pairs(connection, 1, (pair,)) == first
+    monkeypatch.undo()
+    assert lists.numpy() is None, "nothing is kept any more"
