@@ -331,23 +331,29 @@ def test_internal_is_told_without_a_traceback() -> None:
 
 
 @pytest.mark.parametrize(
-    ("search", "raised", "status", "hits"),
+    ("search", "ranking", "raised", "status", "hits"),
     [
-        ("find_literals", "exact-search-failed", "failed", []),
-        ("rank", "fts-failed", "complete", ["e0000001"]),
+        ("find_literals", "contextual", "exact-search-failed", "failed", []),
+        ("rank", "documented", "fts-failed", "complete", ["e0000001"]),
+        ("weigh", "contextual", "fts-failed", "complete", ["e0000001"]),
     ],
 )
-def test_a_failed_search(desk: Desk, transcript: Path, search: str, raised: str, status: str, hits: list[str]) -> None:
+def test_a_failed_search(
+    desk: Desk, transcript: Path, search: str, ranking: str, raised: str, status: str, hits: list[str]
+) -> None:
     code = (
         "import sys; from aforesaid.cli import main\n"
         "from aforesaid.storage.sqlite import search\n"
         "import apsw\n"
-        "def fails(*_): raise apsw.IOError('made to fail')\n"
+        "def fails(*_, **__): raise apsw.IOError('made to fail')\n"
         f"search.{search} = fails\n"
         "sys.exit(main(sys.argv[1:]))"
     )
     done = subprocess.run(
-        [sys.executable, "-c", code, "retrieve", "--session", transcript, "--json"],
+        [
+            *(sys.executable, "-c", code, "retrieve", "--session", transcript, "--json"),
+            *("--set", f"retrieval.ranking={ranking}"),
+        ],
         capture_output=True, env=desk.environment, check=False,
     )  # fmt: skip
     found = check("retrieval", done.stdout)
