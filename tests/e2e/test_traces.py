@@ -156,7 +156,7 @@ def test_a_bug_says_no_words(desk: Desk, transcript: Path) -> None:
     code = (
         "import sys; from aforesaid.cli import main\n"
         "import aforesaid.ranking as ranking\n"
-        "def fail(candidates, *_): raise ValueError(repr(candidates))\n"
+        "def fail(candidates, *_, **__): raise ValueError(repr(candidates))\n"
         "ranking.rank = fail\n"
         f"sys.exit(main(['retrieve', '--session', {str(transcript)!r}, '--query', {QUERY!r}, '-v', '--json']))"
     )
