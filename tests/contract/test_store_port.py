@@ -111,6 +111,31 @@ def test_a_preview_of_other_rows_leaves_nothing_to_the_rows_that_come(store: Sto
         assert snapshot.rows(["other"]) == (None,)
 
 
+def test_what_weighs_rows_knows_those_that_were_only_added(store: StorePort) -> None:
+    talk = chain("the walnut table", "a port", "another port", "the port of the table")
+
+    def weighed(snapshot: Snapshot) -> object:
+        found = snapshot.weigh_terms(["port"], ["tabl"], EVERYTHING, ())
+        return found.rows, found.scores, [found.names[role] for role in found.roles]
+
+    first = put(store, talk[:2])
+    for count in (3, 4):
+        with store.read(first.key) as snapshot:
+            weighed(snapshot)
+        with store.write(FILE) as writer:
+            writer.append(talk[count - 1 : count])
+            with writer.preview() as snapshot:
+                ahead = weighed(snapshot)
+        with store.write(FILE) as writer:
+            writer.append(talk[count - 1 : count])
+            writer.commit(described(FILE))
+        with store.read(first.key) as snapshot:
+            assert weighed(snapshot) == ahead
+        other = put(store, talk[:count], f"{FILE}.{count}")
+        with store.read(other.key) as snapshot:
+            assert weighed(snapshot) == ahead
+
+
 def test_there_is_no_preview_of_a_session_that_was_never_there(store: StorePort) -> None:
     with store.write(FILE) as writer:
         writer.append(chain("a port"))

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from aforesaid.storage.sqlite.connection import Database
     from aforesaid.storage.sqlite.id_blocks import Blocks
 
-_ROLES = "SELECT row, role, flags FROM entry"
+_ROLES = "SELECT role, flags FROM entry WHERE row > ? ORDER BY row"
 _UNFED = (
     "SELECT entry.row FROM digest CROSS JOIN entry ON entry.row = digest.row"
     " WHERE digest.row NOT IN (SELECT id FROM search_docsize)"
@@ -127,6 +127,7 @@ class Shard:
     __slots__ = (
         "_blocks",
         "_facts",
+        "_grown",
         "_record",
         "_session",
         "_unfed",
@@ -165,6 +166,7 @@ class Shard:
         self.weight = 0
         self._blocks: tuple[int, Blocks] | None = None
         self._facts: tuple[int, Facts] | None = None
+        self._grown = False
         self._record: tuple[bytes, int] | None = None
         self._session: Session | None = None
         self._unfed: tuple[int, tuple[int, ...]] | None = None
@@ -216,12 +218,33 @@ class Shard:
     def facts(self, generation: int) -> Facts:
         """What weighing needs of all rows; remembered while the session stays."""
         if self._facts is None or self._facts[0] != generation:
-            rows: list[Any] = self.database.connection.execute(_ROLES).fetchall()
-            roles = bytearray(1 + max((row for row, _, _ in rows), default=0))
-            for row, role, _ in rows:
-                roles[row] = role
-            self._facts = (generation, Facts(bytes(roles), sum(bool(flags & FED) for _, _, flags in rows)))
+            self._facts, self._grown = (generation, Facts(b"\0", 0)), True
+        if self._grown:
+            roles, fed = self._facts[1]
+            rows: list[Any] = self.database.connection.execute(_ROLES, (len(roles) - 1,)).fetchall()
+            # Rows are numbered without gaps.
+            more = bytes([role for role, _ in rows])
+            self._facts = (generation, Facts(roles + more, fed + sum([bool(flags & FED) for _, flags in rows])))
+            self._grown = False
         return self._facts[1]
+
+    def carry(self, before: int, after: int) -> None:
+        """Keeps what is known of a generation for the next one, to which rows were only added."""
+        self.recent.carry(before, after)
+        if self._facts is not None and self._facts[0] == before:
+            self._facts, self._grown = (after, self._facts[1]), True
+
+    def look_ahead(self, session: Session, blocks: Blocks, tail: int | None) -> Shard:
+        """The same file as it will be once the rows of a transaction that only added some are committed.
+
+        What it derives from them does not stay here; texts of rows do, until `Recent.take_back`.
+        """
+        ahead = Shard(self.key, self.database)
+        ahead.incarnation, ahead.tail, ahead.recent = self.incarnation, tail, self.recent
+        ahead._facts = self._facts
+        ahead.carry(session.generation - 1, session.generation)
+        ahead.keep(session, b"", blocks)
+        return ahead
 
     def unfed(self, generation: int) -> tuple[int, ...]:
         """The rows with a text that is not in the full-text index, in order; remembered while the session stays."""

@@ -34,7 +34,6 @@ from aforesaid.storage.sqlite.records import (
     to_id,
     to_stamp,
 )
-from aforesaid.storage.sqlite.shard import Shard
 from aforesaid.storage.sqlite.snapshot import ShardSnapshot
 from aforesaid.text import digest, feed_and_digest
 from aforesaid.tokens import estimate
@@ -43,6 +42,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from aforesaid.model import Entry
+    from aforesaid.storage.sqlite.shard import Shard
 
     Bound = tuple[int | str | bytes | None, ...]
 
@@ -190,11 +190,7 @@ class ShardWriter:
             updated=self._updated,
             generation=before.generation + 1,
         )
-        # What is derived from rows that may never come must not stay with the shard; texts of rows that are there may.
-        shard, recent = Shard(self._shard.key, self._shard.database), self._shard.recent
-        shard.incarnation, shard.tail, shard.recent = self._shard.incarnation, self._tail, recent
-        shard.keep(ahead, b"", self._blocks)
-        recent.carry(before.generation, ahead.generation)
+        shard, recent = self._shard.look_ahead(ahead, self._blocks, self._tail), self._shard.recent
         try:
             yield ShardSnapshot(shard, ahead, lambda: None)
         finally:
@@ -228,7 +224,7 @@ class ShardWriter:
         self.committed = True
         self._shard.keep(done, record, self._blocks)
         if before is not None and not self._cleared:
-            self._shard.recent.carry(before.generation, done.generation)
+            self._shard.carry(before.generation, done.generation)
         self._shard.spent = self._added >= SPENDING
         self._saved(done)
         return done
