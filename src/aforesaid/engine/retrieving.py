@@ -49,6 +49,10 @@ if TYPE_CHECKING:
 _SEARCH_FAILURES = frozenset({ExactSearchFailed.code, TextSearchFailed.code})
 
 
+_ANYTHING = 'Yesterday `parse_port` in src/app/main.py raised E1234, "not found": which port, and why the other host?'
+"""A request of every kind."""
+
+
 class Retrieving(Upkeep):
     """Automatic retrieval."""
 
@@ -89,6 +93,19 @@ class Retrieving(Upkeep):
         )
         self._count(answer.withheld)
         return answer
+
+    def warm(self, session: Path) -> None:
+        """Loads what the first retrieval from a session would have to load, for a moment in which nobody waits.
+
+        Args:
+            session: a transcript.
+
+        Raises:
+            AforesaidError: it cannot be retrieved from.
+        """
+        found, reasons = self._refresh(os.fspath(session))
+        for _ in range(2):  # what is asked twice stays in memory, and is computed otherwise
+            self._retrieve(found, reasons, leaf=None, query=_ANYTHING)
 
     def _retrieval_options(self) -> RetrievalOptions:
         return RetrievalOptions(

@@ -9,6 +9,7 @@ Source of the protocol: the JSON-RPC 2.0 specification. Batches are refused: the
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import sys
@@ -45,6 +46,10 @@ FAILED: Final = -32000
 EXPIRED: Final = -32001
 CANCELLED: Final = -32800
 
+_OVERDUE: Final = 256
+"""Calls in a row without a pause after which garbage is collected all the same."""
+_THOROUGH: Final = 128
+"""Calls from one collection of everything to the next."""
 _SKIP: Final = 1024 * 1024
 
 
@@ -74,10 +79,11 @@ class Call:
         wanted: whether it is answered.
         deadline: of `monotonic()`, or None.
         cancelled: whether the host has lost interest.
+        quiet: says whether nothing else has been asked meanwhile.
         afterwards: what is still to be done once the answer is on its way; what it raises is nobody's concern.
     """
 
-    __slots__ = ("afterwards", "cancelled", "deadline", "id", "method", "params", "wanted")
+    __slots__ = ("afterwards", "cancelled", "deadline", "id", "method", "params", "quiet", "wanted")
 
     def __init__(self, id_: Id, method: str, params: Params, *, wanted: bool, arrived: float) -> None:
         self.id = id_
@@ -87,6 +93,7 @@ class Call:
         self.afterwards: Callable[[], None] | None = None
         self.deadline: float | None = None
         self.params = params
+        self.quiet: Callable[[], bool] = lambda: False
         limit = params.pop(DEADLINE, None)
         if limit is not None:
             if isinstance(limit, bool) or not isinstance(limit, int | float) or not limit >= 0:
@@ -134,6 +141,7 @@ class Connection:
         self._guard = Lock()
         self._asked = 0
         self._waiting: dict[str, Callable[[object], None]] = {}
+        self._served = 0
         self.ended = False
         """Set by a method after whose answer nothing is to be done any more."""
 
@@ -160,7 +168,9 @@ class Connection:
             OSError: the sink cannot be written: whoever asked has gone.
         """
         Thread(target=self._read, name="lines", daemon=True).start()
+        gc.disable()
         while not self.ended:
+            self._tidy()
             item = self._lines.get()
             if item is None:
                 return
@@ -169,6 +179,7 @@ class Connection:
             elif isinstance(item, Answer):
                 self._take_answer(item)
             else:
+                item.quiet = self._lines.empty
                 answer = self._answer(item)
                 with self._guard:
                     self._open.pop((type(item.id), item.id), None)
@@ -177,6 +188,12 @@ class Connection:
                 if item.afterwards is not None:
                     with suppress(Exception):  # the service outlives every call, and nobody waits for this one
                         item.afterwards()
+
+    def _tidy(self) -> None:
+        """Collects garbage between two calls rather than in the middle of one, and not while somebody waits."""
+        self._served += 1
+        if self._served % _OVERDUE == 0 or self._lines.empty():
+            gc.collect(2 if self._served % _THOROUGH == 0 else 1)
 
     def _take_answer(self, answer: Answer) -> None:
         """Hands an answer of the host to whoever waits for it; a second one to the same request is dropped."""

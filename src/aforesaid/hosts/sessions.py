@@ -162,9 +162,15 @@ class Sessions:
         else:
             handle = os.path.abspath(check_path(asked.file))
             opened = _Opened(handle, handle, asked)
-            call.afterwards = partial(self._engine.tend, handle)
+            call.afterwards = partial(self._settle_in, handle, call)
         self._opened[handle] = opened
         return {"session": handle, "entries": self._sync(opened)}
+
+    def _settle_in(self, file: str, call: Call) -> None:
+        """Prepares for the first question, unless that has come already."""
+        self._engine.tend(file)
+        if call.quiet() and os.path.isfile(file):
+            self._engine.warm(file)
 
     def _append(self, params: Params, call: Call) -> object:
         asked = read_params(params, Append)

@@ -100,6 +100,10 @@ def open_store(folder: str, *, busy_timeout_ms: int = DEFAULT_TIMEOUT_MS, max_by
     return SqliteStore(path, busy_timeout_ms=busy_timeout_ms, max_bytes=max_bytes)
 
 
+_MERGE = "INSERT INTO search(search, rank) VALUES ('merge', 16)"
+"""Merges segments of the index where a level has four of them, about 16 pages at most; each sync adds a segment."""
+
+
 class SqliteStore:
     """The `StorePort` on SQLite files. One thread at a time; any number of processes."""
 
@@ -271,12 +275,13 @@ class SqliteStore:
             self._release(shard, "ROLLBACK")
 
     def tend(self, file: str) -> None:
-        """Moves a session's log into its file, which otherwise falls into some commit."""
+        """Merges small pieces of the full-text index and moves the log into the file: else some commit has to."""
         shard = self._kept(key_of(file))
         if shard is None:
             return
         with suppress(*UNREADABLE):
             if self.writable and not self._closed:
+                shard.database.connection.execute(_MERGE)
                 move_log(shard.database, self._timeout_ms)
         self._release(shard)
 
