@@ -95,10 +95,16 @@ export class Bridge {
     this.run = new Run();
   }
 
+  /** What was rehearsed last. */
+  private rehearsed = "";
+
   /** Tells the service what the user said while Pi still prepares the call; it answers from that if nothing changes. */
   rehearse(request: string, ctx: ExtensionContext): void {
     const leaf = ctx.sessionManager.getLeafId();
     if (!this.file || !leaf || !this.service.ready) return;
+    const told = `${leaf} ${request}`;
+    if (told === this.rehearsed) return;
+    this.rehearsed = told;
     this.service.notify("session/rehearse", { session: this.handle, leaf, request, model: modelOf(ctx) });
   }
 
@@ -425,8 +431,10 @@ export default function aforesaid(pi: ExtensionAPI, launch: Launch, loadedMs = 0
     bridge.facts.startMs = performance.now() - began;
   });
 
-  pi.on("input", (event) => {
+  pi.on("input", (event, ctx) => {
     if (event.streamingBehavior === "followUp") bridge?.queueFollowUp(event.text);
+    // What the user typed is the request unless a template or another extension changes it; the run says it again.
+    if (!event.streamingBehavior && !event.text.startsWith("/")) bridge?.rehearse(event.text, ctx);
   });
 
   pi.on("before_agent_start", async (event, ctx) => {
