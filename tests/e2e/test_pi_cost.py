@@ -25,7 +25,7 @@ BRANCH = 5_000
 """Entries of the session in which calls are timed."""
 ROUNDS = 5
 NEAR = 2
-"""The target is milliseconds, of which a slow machine has fewer: so many times as wide, a miss is told and no failure."""
+"""The target is milliseconds, of which a slow machine has fewer: within so many times a miss is told and no failure."""
 ALONE = 1.2
 """A machine that is less than so many times as slow as alone counts as one that does nothing else."""
 CROWDED = 4

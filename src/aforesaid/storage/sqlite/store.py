@@ -100,8 +100,8 @@ def open_store(folder: str, *, busy_timeout_ms: int = DEFAULT_TIMEOUT_MS, max_by
     return SqliteStore(path, busy_timeout_ms=busy_timeout_ms, max_bytes=max_bytes)
 
 
-_MERGE = "INSERT INTO search(search, rank) VALUES ('merge', 16)"
-"""Merges segments of the index where a level has four of them, about 16 pages at most; each sync adds a segment."""
+_MERGE = "INSERT INTO search(search, rank) VALUES ('merge', 128)"
+"""Merges segments of the index where a level has four of them, about 128 pages at most; each sync adds a segment."""
 
 
 class SqliteStore:
