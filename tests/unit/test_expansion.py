@@ -485,7 +485,8 @@ def test_a_pattern_that_takes_too_long_is_told_and_can_be_followed(engine: Engin
     assert again.next != page.next
 
 
-def test_the_score_is_that_of_automatic_retrieval(engine: Engine, tmp_path: Path) -> None:
+def test_the_score_is_that_of_automatic_retrieval_as_documented(engine: Engine, tmp_path: Path) -> None:
+    engine.config = Config.load(settings={"retrieval.ranking": "documented"})
     rows = pi.conversation(["set `PG_PORT` in src/db.py", "done", "next", "yes", "more"])
     cut = pi.compaction("cccccccc", rows[-1]["id"], rows[-1]["id"])
     other = pi.write(tmp_path / "score.jsonl", [pi.header("score"), *rows, cut])

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from aforesaid.lineage import Places
 from aforesaid.matching import Literal, Term
-from aforesaid.model import NO_WEIGHTS, TermRow, Weights
+from aforesaid.model import TermRow, Weights
 from aforesaid.storage.sqlite.records import FED, PACKED, ROLES, from_id, from_stamp, to_text, unsqueeze
 from aforesaid.storage.sqlite.spans import within
 
@@ -167,7 +167,7 @@ def weigh(
 ) -> Weights:
     """All rows that hold one of the phrases; what stands near each other weighs more."""
     if not phrases or not spans:
-        return NO_WEIGHTS
+        return Weights(rows=array("q"), scores=array("d"), roles=b"", names=ROLES)
     connection, fed = shard.database.connection, shard.facts(generation).fed
     # FTS5 takes words that more than half of the rows hold for worthless; short sessions have many of those.
     lists = [
