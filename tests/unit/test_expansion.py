@@ -11,6 +11,7 @@ from tests import pi
 from tests.schemas import check
 
 from aforesaid import Caller, Engine
+from aforesaid.config import Config
 from aforesaid.errors import (
     BadArgument,
     EntryUnknown,
