@@ -19,7 +19,8 @@ from tests.fakes.store import FakeVectors
 from aforesaid.embedding import Covered, Held, Passage, Profile
 from aforesaid.passages import hash_of
 from aforesaid.storage.sqlite import open_store
-from aforesaid.storage.sqlite.vectors import BLOCK, MemoryVectors
+from aforesaid.storage.sqlite.vector_blocks import BLOCK
+from aforesaid.storage.sqlite.vectors import MemoryVectors
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

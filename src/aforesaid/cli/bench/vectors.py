@@ -28,7 +28,8 @@ from aforesaid.privacy.policy import Policy
 from aforesaid.semantic.matrix import make_matrix
 from aforesaid.semantic.sources import Clearing, Maker, make_vectors
 from aforesaid.storage.sqlite import open_store
-from aforesaid.storage.sqlite.vectors import BLOCK, VectorFile
+from aforesaid.storage.sqlite.vector_blocks import BLOCK
+from aforesaid.storage.sqlite.vectors import VectorFile
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

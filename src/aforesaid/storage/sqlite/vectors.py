@@ -1,22 +1,20 @@
 """The vectors of one session, in a file of their own beside its shard: `FOLDER/vectors/KEY.db`.
 
 `store` makes one for whoever asks; with `retrieval.semantic` off nobody does, and the lexical path reads nothing here.
-Vectors stand in blocks of some dozens, so that 50,000 of them are read with some hundred rows. All of it is derived: a
-damaged file is begun anew, and no text stands in it. The key of a vector is its profile, the version of the cutting,
-the session (the file), the entry (its row) and the hash of the passage's text.
+Vectors stand in `vector_blocks`. All of it is derived: a damaged file is begun anew, and no text stands in it. The key
+of a vector is its profile, the version of the cutting, the session (the file), the entry (its row) and the hash of the
+passage's text.
 """
 
 from __future__ import annotations
 
 import os
-from array import array
 from contextlib import suppress
-from sys import byteorder
 from typing import TYPE_CHECKING, Final
 
 import apsw
 
-from aforesaid.embedding import HASH_BYTES, Covered, Held, Passage, Profile
+from aforesaid.embedding import Covered, Profile
 from aforesaid.errors import StoreError
 from aforesaid.model import VectorCount
 from aforesaid.passages import CHUNKING
@@ -33,17 +31,15 @@ from aforesaid.storage.sqlite.connection import (
     scrub,
 )
 from aforesaid.storage.sqlite.failures import UNREADABLE, is_damage, translated
+from aforesaid.storage.sqlite.vector_blocks import Blocks, join
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
     from typing import Any, TypeVar
 
-    from aforesaid.model import Span
+    from aforesaid.embedding import Held, Passage
 
     Result = TypeVar("Result")
-
-BLOCK: Final = 64
-"""Vectors of a block at most."""
 
 _VECTORS_1 = """
 CREATE TABLE file(one INTEGER PRIMARY KEY CHECK(one = 1), incarnation BLOB NOT NULL);
@@ -101,21 +97,6 @@ _COVER = (
 )
 _CHANGED = "UPDATE profile SET version = version + 1 WHERE number = ?"
 _INCARNATION = "SELECT incarnation FROM file"
-_LATEST = (
-    "SELECT number, last, count, rows, starts, ends, hashes, vectors FROM block WHERE profile = ?"
-    " ORDER BY first DESC LIMIT 1"
-)
-_BLOCKS = "SELECT rows, starts, ends, hashes, {vectors} FROM block WHERE profile = ? ORDER BY first, number"
-_INSERT = (
-    "INSERT INTO block(profile, first, last, count, rows, starts, ends, hashes, vectors)"
-    " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
-)
-_DROP = "DELETE FROM block WHERE number = ?"
-_EMPTY = "DELETE FROM block WHERE profile = ?"
-_BEFORE = "DELETE FROM block WHERE profile = ? AND last < ?"
-_TOUCHED = (
-    "SELECT number, rows, starts, ends, hashes, vectors FROM block WHERE profile = ? AND first <= ? AND last >= ?"
-)
 _DIMENSIONS = "SELECT number, dimensions FROM profile"
 _CLEAR = "DELETE FROM block; DELETE FROM profile"
 _PROFILES = (
@@ -150,11 +131,11 @@ class VectorFile:
 
         def read(database: Database) -> Held:
             found = _find(database, profile)
-            statement = _BLOCKS.format(vectors="vectors" if vectors else "x''")
-            blocks: list[Any] = [] if found is None else database.connection.execute(statement, (found[0],)).fetchall()
-            return _join(blocks, profile.dimensions if vectors else 0)
+            if found is None:
+                return join((), 0)
+            return Blocks(database.connection, found[0], profile.dimensions).load(vectors=vectors)
 
-        return self._read(read) or _join([], 0)
+        return self._read(read) or join((), 0)
 
     def covered(self, profile: Profile) -> Covered | None:
         """Which rows have been looked at."""
@@ -173,14 +154,7 @@ class VectorFile:
 
         def write(database: Database) -> None:
             number = _find_or_make(database, profile)
-            added = _columns(passages, vectors)
-            if passages:
-                latest = database.connection.execute(_LATEST, (number,)).fetchone()
-                # What grows by an entry at a time fills blocks all the same.
-                if latest is not None and latest[1] <= passages[0].row and latest[2] + len(passages) <= BLOCK:
-                    database.connection.execute(_DROP, (latest[0],))
-                    added = tuple(before + after for before, after in zip(latest[3:], added, strict=True))
-                _insert(database, number, profile.dimensions, added)
+            Blocks(database.connection, number, profile.dimensions).add(passages, vectors)
             _cover(database, number, covered)
 
         self._write(write)
@@ -192,21 +166,7 @@ class VectorFile:
         def write(database: Database) -> None:
             nonlocal gone
             number = _find_or_make(database, profile)
-            held = _join(
-                database.connection.execute(_BLOCKS.format(vectors="vectors"), (number,)).fetchall(),
-                profile.dimensions,
-            )
-            size = profile.dimensions * 4
-            known = {
-                held.hashes[place * HASH_BYTES : (place + 1) * HASH_BYTES]: held.vectors[
-                    place * size : (place + 1) * size
-                ]
-                for place in range(len(held.rows))
-            }
-            kept = [passage for passage in passages if passage.hash in known]
-            gone = len(held.rows) - len(kept)
-            database.connection.execute(_EMPTY, (number,))
-            _insert(database, number, profile.dimensions, _columns(kept, [known[passage.hash] for passage in kept]))
+            gone = Blocks(database.connection, number, profile.dimensions).keep(passages)
             _cover(database, number, covered)
 
         self._write(write)
@@ -219,8 +179,7 @@ class VectorFile:
             found = _find(database, profile)
             if found is None:
                 return
-            database.connection.execute(_BEFORE, (found[0], low))
-            _rewrite(database, found[0], profile.dimensions, lambda row: row >= low, (0, low))
+            Blocks(database.connection, found[0], profile.dimensions).trim(low)
             database.connection.execute(_CHANGED, (found[0],))
 
         self._write(write)
@@ -246,7 +205,7 @@ class VectorFile:
             execute = database.connection.execute
             listed: list[Any] = execute(_DIMENSIONS).fetchall()
             for number, dimensions in listed:
-                _rewrite(database, number, dimensions, lambda row: row not in gone, (min(gone), max(gone)))
+                Blocks(database.connection, number, dimensions).remove(gone.__contains__, (min(gone), max(gone)))
                 execute(_CHANGED, (number,))
 
         self._write(write)
@@ -411,10 +370,6 @@ def count_vectors(files: Iterable[VectorFile]) -> tuple[VectorCount, ...]:
     )
 
 
-Columns = tuple[bytes, ...]
-"""Rows, starts, ends, hashes and vectors of some passages."""
-
-
 def _identity(profile: Profile) -> tuple[str | int, ...]:
     return (profile.provider, profile.model, profile.dimensions, profile.destination, CHUNKING)
 
@@ -433,75 +388,3 @@ def _cover(database: Database, number: int, covered: Covered) -> None:
     database.connection.execute(
         _COVER, (covered.low, covered.high, covered.generation, covered.tail, covered.excluded, number)
     )
-
-
-def _columns(passages: Sequence[Passage], vectors: Iterable[bytes]) -> Columns:
-    return (
-        _pack([passage.row for passage in passages]),
-        _pack([passage.start for passage in passages]),
-        _pack([passage.end for passage in passages]),
-        b"".join([passage.hash for passage in passages]),
-        b"".join(vectors),
-    )
-
-
-def _insert(database: Database, number: int, dimensions: int, columns: Columns) -> None:
-    """Writes passages as blocks."""
-    rows = _unpack(columns[0])
-    widths = (4, 4, 4, HASH_BYTES, dimensions * 4)
-    for first in range(0, len(rows), BLOCK):
-        last = min(first + BLOCK, len(rows))
-        parts = [column[first * width : last * width] for column, width in zip(columns, widths, strict=True)]
-        database.connection.execute(_INSERT, (number, rows[first], rows[last - 1], last - first, *parts))
-
-
-def _rewrite(database: Database, number: int, dimensions: int, stays: Callable[[int], bool], within: Span) -> None:
-    """Takes rows out of the blocks that reach into a range of rows."""
-    widths = (4, 4, 4, HASH_BYTES, dimensions * 4)
-    touched: list[Any] = database.connection.execute(_TOUCHED, (number, within[1], within[0])).fetchall()
-    for block, *columns in touched:
-        rows = _unpack(columns[0])
-        places = [place for place, row in enumerate(rows) if stays(row)]
-        if len(places) == len(rows):
-            continue
-        database.connection.execute(_DROP, (block,))
-        kept = tuple(
-            b"".join([column[place * width : (place + 1) * width] for place in places])
-            for column, width in zip(columns, widths, strict=True)
-        )
-        _insert(database, number, dimensions, kept)
-
-
-def _join(blocks: Sequence[Any], dimensions: int) -> Held:
-    """The columns of all blocks.
-
-    Raises:
-        apsw.CorruptError: they do not fit each other.
-    """
-    rows, starts, ends, hashes, vectors = (
-        (b"".join(column) for column in zip(*blocks, strict=True)) if blocks else ((b"",) * 5)
-    )
-    count = len(rows) // 4
-    if not (
-        len(rows) == len(starts) == len(ends) == count * 4
-        and len(hashes) == count * HASH_BYTES
-        and len(vectors) == count * 4 * dimensions
-    ):
-        raise apsw.CorruptError("the columns of a block differ in length")
-    return Held(rows=_unpack(rows), starts=_unpack(starts), ends=_unpack(ends), hashes=hashes, vectors=vectors)
-
-
-def _pack(numbers: Sequence[int]) -> bytes:
-    """Unsigned numbers of four bytes, little-endian."""
-    packed = array("I", numbers)
-    if byteorder != "little":
-        packed.byteswap()
-    return packed.tobytes()
-
-
-def _unpack(data: bytes) -> array[int]:
-    numbers = array("I")
-    numbers.frombytes(data)
-    if byteorder != "little":
-        numbers.byteswap()
-    return numbers
