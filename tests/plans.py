@@ -14,7 +14,7 @@ from tests.values import make_evidence, make_retrieval
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from aforesaid.model import Evidence, Retrieval
+    from aforesaid.answers import Evidence, Retrieval
     from aforesaid.planning.values import MessageKind
 
 NO_CAPS = PlanOptions(recent_tail_tokens=10**9, max_retrieved_tokens=10**9, max_summary_tokens=10**9)

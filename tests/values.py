@@ -4,27 +4,21 @@ from __future__ import annotations
 
 from hashlib import sha256
 
-from aforesaid.inquiry import Found, Passage, Reach, RecallPage
-from aforesaid.model import (
+from aforesaid.answers import (
     Candidate,
     Coverage,
     Diagnostics,
     Evidence,
-    Flaw,
-    Header,
-    IndexReport,
     Matched,
     Query,
     Ranked,
     Retrieval,
     RetrievalStatus,
-    Session,
-    Source,
-    StoredEntry,
-    StoreStatus,
-    SyncReport,
     Window,
 )
+from aforesaid.inquiry import Found, Passage, Reach, RecallPage
+from aforesaid.model import Flaw, Header, Session, Source, StoredEntry
+from aforesaid.reports import IndexReport, StoreStatus, SyncReport
 
 SESSION_ID = "11111111-2222-7333-8444-555555555555"
 TEXT = "We set the port to 5433 in src/db.py because 5432 was taken: connection refused."

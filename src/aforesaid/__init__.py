@@ -12,33 +12,14 @@ from typing import TYPE_CHECKING
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
+    from aforesaid.answers import Coverage, Diagnostics, Evidence, Query, Ranked, Retrieval, ScorePart, Window
     from aforesaid.config import Config
     from aforesaid.engine import Caller, Engine
     from aforesaid.errors import AforesaidError, OperationError, StoreError, UsageError
     from aforesaid.extractive.values import HistoryView, ViewDiagnostics
     from aforesaid.inquiry import Expansion, Found, Passage, Reach, RecallPage
     from aforesaid.lost import LostItem, LostPart, LostReport, Survival
-    from aforesaid.model import (
-        Coverage,
-        Diagnostics,
-        Erased,
-        Evidence,
-        Flaw,
-        ForgetReport,
-        Header,
-        IndexReport,
-        Leftover,
-        Query,
-        Ranked,
-        Retrieval,
-        ScorePart,
-        Session,
-        StoredEntry,
-        StoreStatus,
-        SyncReport,
-        Verification,
-        Window,
-    )
+    from aforesaid.model import Flaw, Header, Session, StoredEntry
     from aforesaid.planning.values import (
         KeptManifest,
         Limits,
@@ -49,6 +30,7 @@ if TYPE_CHECKING:
         Supplement,
         Verdict,
     )
+    from aforesaid.reports import Erased, ForgetReport, IndexReport, Leftover, StoreStatus, SyncReport, Verification
 
 __all__ = [
     "AforesaidError",
@@ -105,6 +87,12 @@ _HOMES = (
     | dict.fromkeys(("Expansion", "Found", "Passage", "Reach", "RecallPage"), "inquiry")
     | dict.fromkeys(("HistoryView", "ViewDiagnostics"), "extractive.values")
     | dict.fromkeys(("LostItem", "LostPart", "LostReport", "Survival"), "lost")
+    | dict.fromkeys(
+        ("Coverage", "Diagnostics", "Evidence", "Query", "Ranked", "Retrieval", "ScorePart", "Window"), "answers"
+    )
+    | dict.fromkeys(
+        ("Erased", "ForgetReport", "IndexReport", "Leftover", "StoreStatus", "SyncReport", "Verification"), "reports"
+    )
 )
 _HOMES |= dict.fromkeys(
     ("KeptManifest", "Limits", "Manifest", "ManifestItem", "Message", "Plan", "Supplement", "Verdict"),

@@ -8,8 +8,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from aforesaid import lineage
+from aforesaid.answers import Coverage
 from aforesaid.errors import EntryUnknown, LeafUnknown
-from aforesaid.model import Coverage
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -13,9 +13,9 @@ from heapq import nlargest
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
+from aforesaid.answers import Relevance
 from aforesaid.language import is_grammar
 from aforesaid.language.endings import root_of
-from aforesaid.model import Relevance
 from aforesaid.text import is_unspaced, words
 
 if TYPE_CHECKING:
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
     from typing import Any
 
+    from aforesaid.answers import Matched, Query, Weight, Weights
     from aforesaid.lineage import Places
-    from aforesaid.model import Matched, Query, Weight, Weights
 
 # Shares of the neighbours' own scores that a row takes.
 NEXT: Final = 0.7

@@ -14,15 +14,17 @@ from typing import TYPE_CHECKING, Final
 
 from msgspec.structs import replace
 
-from aforesaid.model import TOOL_ROLES, Evidence
+from aforesaid.answers import Evidence
+from aforesaid.model import TOOL_ROLES
 from aforesaid.tokens import estimate, least
 from aforesaid.windows import LIMIT, choose_lines, choose_windows, join_windows, replace_in
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from aforesaid.answers import Ranked
     from aforesaid.matching import Place, Probe
-    from aforesaid.model import Ranked, Span, StoredEntry
+    from aforesaid.model import Span, StoredEntry
 
     Replacing = Callable[[StoredEntry], Sequence[tuple[int, int, str]]]
 

@@ -13,15 +13,16 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from aforesaid.errors import BadArgument, EntryUnknown, StoreCorrupt
-from aforesaid.model import Erased, ForgetReport
+from aforesaid.reports import Erased, ForgetReport
 from aforesaid.text import normalise
 from aforesaid.tombstones import Burial, Contained, Rule, gram_of, made_of, words_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from aforesaid.model import Session, StoredEntry, Verification
+    from aforesaid.model import Session, StoredEntry
     from aforesaid.ports import Snapshot, StorePort
+    from aforesaid.reports import Verification
     from aforesaid.tombstones import Marker
 
     Progress = Callable[[int, int], None]

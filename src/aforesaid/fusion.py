@@ -16,9 +16,10 @@ from aforesaid.passages import hash_of
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from aforesaid.answers import Relevance
     from aforesaid.embedding import Scale, Similar
     from aforesaid.lineage import Places
-    from aforesaid.model import Relevance, StoredEntry
+    from aforesaid.model import StoredEntry
 
 RANK: Final = 0.5  # the part of a row's worth that its rank makes; the rest is its similarity
 HALF: Final = 10  # the rank at which half of that part is left

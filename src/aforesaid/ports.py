@@ -12,26 +12,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
     from contextlib import AbstractContextManager
 
+    from aforesaid.answers import Semantic, TermRow, Weights
     from aforesaid.embedding import Covered, Held, Passage, Profile, Purpose, Scale, Similar
     from aforesaid.inquiry import Alternatives, Filter, Outline, Standing
-    from aforesaid.model import (
-        Checkpoint,
-        Cleared,
-        Entry,
-        Erased,
-        Flaw,
-        Header,
-        Semantic,
-        Session,
-        Span,
-        StoredEntry,
-        StoreStatus,
-        Tally,
-        TermRow,
-        Tree,
-        Verification,
-        Weights,
-    )
+    from aforesaid.model import Checkpoint, Cleared, Entry, Flaw, Header, Session, Span, StoredEntry, Tally, Tree
+    from aforesaid.reports import Erased, StoreStatus, Verification
     from aforesaid.tombstones import Burial, Marker
 
 

@@ -11,12 +11,14 @@ from functools import lru_cache
 from math import fsum, log1p
 from typing import TYPE_CHECKING, Final
 
-from aforesaid.model import TOOL_ROLES, Ranked
+from aforesaid.answers import Ranked
+from aforesaid.model import TOOL_ROLES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from aforesaid.model import Candidate, Matched, Query, Relevance, StoredEntry, Tier
+    from aforesaid.answers import Candidate, Matched, Query, Relevance, Tier
+    from aforesaid.model import StoredEntry
     from aforesaid.moments import Time
 
 # All weights, with their bounds. Authority, recency, order and tokens together span less than one extra match (spec 1).

@@ -14,11 +14,11 @@ from msgspec.structs import replace
 
 from aforesaid import contextual, evidence, lineage, ranking
 from aforesaid.allowance import FULL, allow
+from aforesaid.answers import NO_WEIGHTS, Candidate, Coverage, Diagnostics, Matched, Query, Retrieval, Weight
 from aforesaid.branches import cover, find_branch
 from aforesaid.errors import ExactSearchFailed, TextSearchFailed
 from aforesaid.language.endings import ENDINGS
 from aforesaid.matching import Probe
-from aforesaid.model import NO_WEIGHTS, Candidate, Coverage, Diagnostics, Matched, Query, Retrieval, Weight
 from aforesaid.privacy.egress import find_replacements, is_due
 from aforesaid.query import read_query
 from aforesaid.text import digest
@@ -27,8 +27,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence
 
     from aforesaid.allowance import Allowance
+    from aforesaid.answers import Ranked, Relevance, RetrievalStatus, Semantic, Weights
     from aforesaid.fusion import Fused
-    from aforesaid.model import Branch, Ranked, Relevance, RetrievalStatus, Semantic, Span, StoredEntry, Weights
+    from aforesaid.model import Branch, Span, StoredEntry
     from aforesaid.moments import Time
     from aforesaid.ports import SimilarityPort, Snapshot
     from aforesaid.privacy.judge import Judge

@@ -15,8 +15,8 @@ from aforesaid.tokens import estimate
 from aforesaid.windows import join_windows
 
 if TYPE_CHECKING:
+    from aforesaid.answers import Evidence, Retrieval
     from aforesaid.inquiry import Expansion, RecallPage
-    from aforesaid.model import Evidence, Retrieval
     from aforesaid.privacy.paths import Paths
 
 

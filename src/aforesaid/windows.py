@@ -11,7 +11,7 @@ from math import log1p
 from typing import TYPE_CHECKING, Final, Protocol
 from unicodedata import category
 
-from aforesaid.model import Window
+from aforesaid.answers import Window
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

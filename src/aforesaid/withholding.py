@@ -22,7 +22,8 @@ from aforesaid.privacy.judge import Verdict
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-    from aforesaid.model import Branch, Cleared, Evidence, Level, Ranked, Retrieval, Source, Span, StoredEntry
+    from aforesaid.answers import Evidence, Ranked, Retrieval
+    from aforesaid.model import Branch, Cleared, Level, Source, Span, StoredEntry
     from aforesaid.ports import EntryPort
     from aforesaid.privacy.judge import Judge
 

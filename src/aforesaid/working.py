@@ -14,7 +14,8 @@ from aforesaid.query.working import goes_on, join_work, read_work
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from aforesaid.model import Branch, Query, Ranked, Span, StoredEntry
+    from aforesaid.answers import Query, Ranked
+    from aforesaid.model import Branch, Span, StoredEntry
     from aforesaid.ports import EntryPort
 
 CALLS: Final = 10

@@ -13,7 +13,8 @@ from tests.fakes.store import FakeStore
 
 from aforesaid.errors import BadArgument, EntryUnknown, SessionForgotten
 from aforesaid.forgetting import SAMPLES, Selector, forget, select
-from aforesaid.model import Erased, Header, Source
+from aforesaid.model import Header, Source
+from aforesaid.reports import Erased
 from aforesaid.storage.sqlite import open_store
 from aforesaid.tombstones import Burial, words_of
 

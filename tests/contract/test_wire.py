@@ -28,15 +28,17 @@ from tests.values import (
 from tests.views import quoted
 from tests.words import any_text
 
+from aforesaid.answers import Coverage, Matched, Query, RetrievalStatus, Semantic, Window
 from aforesaid.config import Config, user_file
 from aforesaid.extractive.sheet import Range, Sheet
 from aforesaid.extractive.values import Candidate, HistoryView, ViewDiagnostics
 from aforesaid.hosts import wire
 from aforesaid.inquiry import Expansion, Reach
-from aforesaid.model import Coverage, Header, Matched, Query, RetrievalStatus, Semantic, VectorCount, Window
+from aforesaid.model import Header
 from aforesaid.planning import plan_context
 from aforesaid.planning.messages import make_message
 from aforesaid.planning.values import NativeContext
+from aforesaid.reports import VectorCount
 
 SCHEMAS = (
     *("retrieval", "plan", "recall", "expand", "index", "rebuild", "sessions", "status", "config", "config-path"),

@@ -13,25 +13,14 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
+from aforesaid.answers import TermRow, Weights
 from aforesaid.embedding import Held
 from aforesaid.errors import SessionForgotten, StoreError
 from aforesaid.inquiry import ROLES, Outline
 from aforesaid.lineage import family_of_line
 from aforesaid.matching import Literal, Term
-from aforesaid.model import (
-    Erased,
-    Leftover,
-    Mark,
-    Run,
-    Session,
-    StoredEntry,
-    StoreStatus,
-    Tally,
-    TermRow,
-    Tree,
-    Verification,
-    Weights,
-)
+from aforesaid.model import Mark, Run, Session, StoredEntry, Tally, Tree
+from aforesaid.reports import Erased, Leftover, StoreStatus, Verification
 from aforesaid.text import digest, feed
 from aforesaid.tokens import estimate
 from aforesaid.tombstones import KEY_BYTES, Burial, Contained, Marker, made_of, strike, words_of

@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 from tests.words import any_text
 
 from aforesaid import evidence
+from aforesaid.answers import PART_NAMES, Candidate, Evidence, Matched, Ranked
 from aforesaid.matching import Probe
-from aforesaid.model import PART_NAMES, Candidate, Evidence, Matched, Ranked, Source, StoredEntry
+from aforesaid.model import Source, StoredEntry
 from aforesaid.windows import choose_windows, join_windows
 
 ENTRY = StoredEntry(

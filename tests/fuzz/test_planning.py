@@ -20,7 +20,7 @@ from aforesaid.planning.values import Call, NativeContext, PlanOptions
 if TYPE_CHECKING:
     from tests.plans import Case
 
-    from aforesaid.model import Retrieval
+    from aforesaid.answers import Retrieval
     from aforesaid.planning.values import Message, Plan
 
 

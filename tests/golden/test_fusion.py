@@ -8,9 +8,9 @@ import pytest
 from tests.values import make_entry
 
 from aforesaid import contextual, lineage, ranking
+from aforesaid.answers import Candidate, Matched, Query, Relevance, Weight, Weights
 from aforesaid.embedding import Scale, Similar
 from aforesaid.fusion import DOCUMENTED, fuse, still_says, without_vector
-from aforesaid.model import Candidate, Matched, Query, Relevance, Weight, Weights
 from aforesaid.passages import hash_of
 
 SCALE = Scale(plain=0.2, strict=0.5, weight=0.8)

@@ -7,7 +7,8 @@ import random
 import pytest
 
 from aforesaid import ranking
-from aforesaid.model import Candidate, Matched, Query, Role, Source, StoredEntry
+from aforesaid.answers import Candidate, Matched, Query
+from aforesaid.model import Role, Source, StoredEntry
 
 SOURCE = Source(line=1, offset=0, length=1, sha256=bytes(32))
 

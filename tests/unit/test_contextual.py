@@ -15,6 +15,7 @@ from tests.values import make_entry
 from tests.words import any_text
 
 from aforesaid import contextual, lineage, ranking
+from aforesaid.answers import NO_WEIGHTS, Candidate, Matched, Query, Relevance, Weight, Weights
 from aforesaid.contextual import (
     ANSWER_NEXT,
     FAR,
@@ -30,18 +31,7 @@ from aforesaid.contextual import (
 )
 from aforesaid.language.endings import ENDINGS, is_form, root_of
 from aforesaid.matching import Probe
-from aforesaid.model import (
-    NO_WEIGHTS,
-    TOOL_ROLES,
-    Candidate,
-    Matched,
-    Query,
-    Relevance,
-    Source,
-    StoredEntry,
-    Weight,
-    Weights,
-)
+from aforesaid.model import TOOL_ROLES, Source, StoredEntry
 from aforesaid.moments import Time, read_time, tells_time
 
 if TYPE_CHECKING:

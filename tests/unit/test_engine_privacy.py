@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     import pytest
 
-    from aforesaid.model import Evidence
+    from aforesaid.answers import Evidence
 
 ON: dict[str, Any] = {"privacy.enabled": True, "privacy.localProviders": ["here"]}
 SECRET = "[aforesaid:sensitive]x[/aforesaid:sensitive]"

@@ -9,9 +9,10 @@ import pytest
 import regex
 
 from aforesaid import evidence, windows
+from aforesaid.answers import PART_NAMES, Candidate, Evidence, Matched, Ranked
 from aforesaid.evidence import CLOSING, OPENING, build_evidence
 from aforesaid.matching import Probe
-from aforesaid.model import PART_NAMES, Candidate, Evidence, Matched, Ranked, Source, StoredEntry
+from aforesaid.model import Source, StoredEntry
 from aforesaid.tokens import estimate
 from aforesaid.windows import choose_windows, join_windows
 

@@ -29,8 +29,9 @@ if TYPE_CHECKING:
     from pathlib import Path
     from typing import BinaryIO
 
-    from aforesaid.model import Flaw, SyncReport
+    from aforesaid.model import Flaw
     from aforesaid.ports import StorePort
+    from aforesaid.reports import SyncReport
 
 READER = PlainTranscripts()
 

@@ -25,7 +25,7 @@ from aforesaid.storage.sqlite.store import SqliteStore
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from aforesaid.model import Retrieval, Semantic
+    from aforesaid.answers import Retrieval, Semantic
 
 TEXTS = [
     "We bought a vehicle last week.",

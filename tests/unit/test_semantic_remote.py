@@ -20,7 +20,7 @@ from aforesaid.engine import Engine
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from aforesaid.model import Retrieval, Semantic
+    from aforesaid.answers import Retrieval, Semantic
 
 TEXTS = [
     "We bought a vehicle last week.",

@@ -8,8 +8,9 @@ import pytest
 from msgspec.structs import replace
 from tests.values import make_entry, make_evidence, make_retrieval
 
+from aforesaid.answers import Candidate, Matched, Ranked
 from aforesaid.errors import PrivacyFailed, StoreBusy
-from aforesaid.model import Branch, Candidate, Matched, Ranked, Run, Source, Tree
+from aforesaid.model import Branch, Run, Source, Tree
 from aforesaid.privacy.judge import Judge
 from aforesaid.privacy.policy import Policy
 from aforesaid.privacy.rules import Rule

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from aforesaid import Retrieval
-    from aforesaid.model import Ranked
+    from aforesaid.answers import Ranked
 
 WORKING = {"retrieval.query": "working"}
 LOST = (

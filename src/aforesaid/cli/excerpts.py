@@ -11,7 +11,7 @@ from aforesaid.cli.terminal import count, safe
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from aforesaid.model import Window
+    from aforesaid.answers import Window
 
     Span = tuple[int, int]
 

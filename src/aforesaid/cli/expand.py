@@ -66,11 +66,11 @@ def run(arguments: Namespace, options: Options) -> int:
 def _lines(answer: Expansion, arguments: Namespace, options: Options) -> Iterator[Text | str]:
     from rich.text import Text  # late: see `run`
 
+    from aforesaid.answers import Window
     from aforesaid.cli.excerpts import excerpt, joined
     from aforesaid.cli.follow import next_page
     from aforesaid.cli.sessions import when
     from aforesaid.cli.terminal import count, one_line
-    from aforesaid.model import Window
     from aforesaid.patterns import read_pattern
 
     marks = [pattern for text in arguments.mark if (pattern := read_pattern(text, "phrase", "all")) is not None]

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from aforesaid.cli.arguments import Options
     from aforesaid.engine import Engine
-    from aforesaid.model import ForgetReport, Verification
+    from aforesaid.reports import ForgetReport, Verification
 
 _SHOWN = 20
 """Sessions that are listed one by one without `-v`."""

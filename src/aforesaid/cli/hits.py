@@ -18,7 +18,7 @@ from aforesaid.matching import Probe
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from aforesaid.model import Diagnostics, Evidence, Query, Retrieval
+    from aforesaid.answers import Diagnostics, Evidence, Query, Retrieval
 
     Span = tuple[int, int]
 

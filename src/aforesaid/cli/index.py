@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from aforesaid.cli.arguments import Options
-    from aforesaid.model import IndexReport, SyncReport
+    from aforesaid.reports import IndexReport, SyncReport
 
 _FLAWS_SHOWN = 20
 """Flaws a session that are listed without `-v`."""

@@ -100,11 +100,11 @@ def _marks(arguments: Namespace) -> list[str]:
 def _hit(rank: int, hit: Found, pattern: Pattern | None, marks: list[str], options: Options) -> Iterator[Text]:
     from rich.text import Text  # late: see `run`
 
+    from aforesaid.answers import Window
     from aforesaid.cli.excerpts import excerpt, joined
     from aforesaid.cli.follow import command
     from aforesaid.cli.sessions import when
     from aforesaid.cli.terminal import one_line
-    from aforesaid.model import Window
 
     labels = [label for label, holds in _LABELS.items() if holds(hit)]
     yield Text.assemble(

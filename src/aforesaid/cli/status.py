@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from aforesaid.cli.arguments import Options
     from aforesaid.config import Config
-    from aforesaid.model import StoreStatus
+    from aforesaid.reports import StoreStatus
 
 
 def add_arguments(parser: ArgumentParser) -> None:

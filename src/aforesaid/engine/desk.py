@@ -33,12 +33,9 @@ if TYPE_CHECKING:
     from aforesaid.contexts import Contexts
     from aforesaid.engine.rehearsal import Rehearsal
     from aforesaid.engine.similarity import Similarity
-    from aforesaid.model import (
-        Session,
-        StoreStatus,
-        SyncReport,
-    )
+    from aforesaid.model import Session
     from aforesaid.ports import EmbeddingPort, StorePort, TranscriptPort
+    from aforesaid.reports import StoreStatus, SyncReport
 
     Path = str | os.PathLike[str]
     Progress = Callable[[int, int], None]

@@ -22,16 +22,13 @@ from aforesaid.errors import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Sequence
 
+    from aforesaid.answers import Retrieval
     from aforesaid.contexts import Contexts
     from aforesaid.engine.rehearsal import Rehearsal
     from aforesaid.engine.viewing import Classifiable, Salience, Viewer
     from aforesaid.extractive.survey import Asked
     from aforesaid.extractive.values import HistoryView
-    from aforesaid.model import (
-        Retrieval,
-        Session,
-        Span,
-    )
+    from aforesaid.model import Session, Span
     from aforesaid.planning.track import Track
     from aforesaid.planning.values import Judge as JudgeSupplement
     from aforesaid.planning.values import (

@@ -24,11 +24,7 @@ if TYPE_CHECKING:
 
     from aforesaid.inquiry import Expansion, Match, Mode, Question, RecallPage, Scope
     from aforesaid.lost import LostReport
-    from aforesaid.model import (
-        Kind,
-        Role,
-        Session,
-    )
+    from aforesaid.model import Kind, Role, Session
     from aforesaid.privacy.judge import Judge
     from aforesaid.recall.scopes import Arrangement, Selection
     from aforesaid.recall.survey import Surveyor

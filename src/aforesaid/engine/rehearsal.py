@@ -18,9 +18,11 @@ from aforesaid.model import Entry, Source
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from aforesaid.answers import Retrieval
     from aforesaid.config import Config
-    from aforesaid.model import Branch, Retrieval, Session, Span, SyncReport
+    from aforesaid.model import Branch, Session, Span
     from aforesaid.ports import EntryPort, Snapshot, StorePort
+    from aforesaid.reports import SyncReport
     from aforesaid.retrieval import RetrievalOptions
 
 AHEAD = "ahead:"

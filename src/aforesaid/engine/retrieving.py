@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
+from aforesaid.answers import Coverage, Diagnostics, Query, Retrieval
 from aforesaid.branches import find_branch
 from aforesaid.config import PRIVACY, PRIVACY_UNREADABLE
 from aforesaid.engine.upkeep import Upkeep
@@ -23,21 +24,15 @@ from aforesaid.errors import (
     TextSearchFailed,
     UsageError,
 )
-from aforesaid.model import Coverage, Diagnostics, Query, Retrieval
 from aforesaid.retrieval import RetrievalOptions, retrieve
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from typing import BinaryIO
 
+    from aforesaid.answers import RetrievalStatus
     from aforesaid.engine.rehearsal import Rehearsal
-    from aforesaid.model import (
-        RetrievalStatus,
-        Session,
-        Span,
-        Tally,
-        Withheld,
-    )
+    from aforesaid.model import Session, Span, Tally, Withheld
     from aforesaid.ports import SimilarityPort, Snapshot
     from aforesaid.privacy.judge import Judge
     from aforesaid.privacy.paths import Paths

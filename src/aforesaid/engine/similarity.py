@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Final
 
 from msgspec.structs import replace
 
+from aforesaid.answers import Semantic, Window
 from aforesaid.config.semantic import Setup, read_setup
 from aforesaid.embedders import FEATURE_HASH, make
 from aforesaid.embedders.calls import Calls
 from aforesaid.embedding import FAILED, LOCAL_PROVIDER, STORE_FAILED, Passage
 from aforesaid.errors import AforesaidError, StoreError
-from aforesaid.model import Semantic, Window
 from aforesaid.passages import cut, hash_of
 from aforesaid.privacy.egress import find_replacements
 from aforesaid.privacy.judge import Judge, Verdict
@@ -36,8 +36,9 @@ if TYPE_CHECKING:
 
     from aforesaid.embedding import Scale
     from aforesaid.engine.desk import Desk
-    from aforesaid.model import Cleared, Session, StoredEntry, SyncReport
+    from aforesaid.model import Cleared, Session, StoredEntry
     from aforesaid.ports import EmbeddingPort, Snapshot, StorePort
+    from aforesaid.reports import SyncReport
 
     Progress = Callable[[int, int], None]
 

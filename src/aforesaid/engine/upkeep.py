@@ -20,11 +20,8 @@ from aforesaid.errors import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from aforesaid.model import (
-        ForgetReport,
-        IndexReport,
-        Session,
-    )
+    from aforesaid.model import Session
+    from aforesaid.reports import ForgetReport, IndexReport
 
     Path = str | os.PathLike[str]
     Progress = Callable[[int, int], None]
@@ -155,7 +152,7 @@ class Upkeep(Desk):
         except StoreCorrupt:
             return None, path
         except (NotATranscript, PathMissing, SessionNotFound):
-            from aforesaid.model import Header  # late: see `forget`
+            from aforesaid.model import Header
             from aforesaid.transcripts import READERS
 
             grave = self._store.forgetting

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 from msgspec.structs import replace
 
+from aforesaid.answers import Coverage
 from aforesaid.config import PRIVACY_UNREADABLE
 from aforesaid.errors import (
     AforesaidError,
@@ -31,7 +32,6 @@ from aforesaid.extractive.shelf import Shelf
 from aforesaid.extractive.survey import Reader, look
 from aforesaid.extractive.values import Bundle, HistoryView, ViewDiagnostics, ViewOptions
 from aforesaid.extractive.vectors import Bags
-from aforesaid.model import Coverage
 from aforesaid.planning.values import Supplement
 from aforesaid.privacy.secrets import redact
 from aforesaid.transcripts.originals import read_line, verify

@@ -24,10 +24,11 @@ from aforesaid.text import digest
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from aforesaid.answers import Coverage, Query
     from aforesaid.extractive.shelf import Shelf
     from aforesaid.extractive.values import Exchange, ViewOptions
     from aforesaid.extractive.vectors import Bag, Bags
-    from aforesaid.model import Branch, Coverage, Query, Span, StoredEntry
+    from aforesaid.model import Branch, Span, StoredEntry
     from aforesaid.ports import Snapshot
 
 # What the addends of a score are worth at most; `docs/view.md` gives the formulas and what they were chosen on.

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final, Literal
 
 from msgspec import Struct
 
-from aforesaid.model import Coverage, ScorePart
+from aforesaid.answers import Coverage, ScorePart
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -17,10 +17,12 @@ from aforesaid.errors import BadArgument
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
+    from aforesaid.answers import Evidence, Retrieval
     from aforesaid.config import Config
     from aforesaid.extractive.values import HistoryView
-    from aforesaid.model import Evidence, Retrieval, StoreStatus, Tally
+    from aforesaid.model import Tally
     from aforesaid.planning.values import ManifestItem, Plan
+    from aforesaid.reports import StoreStatus
 
 _EXCERPT: Final = 300
 """Characters of an excerpt that are shown."""

@@ -15,25 +15,15 @@ import msgspec
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from aforesaid.answers import Diagnostics, Evidence, Query, Retrieval, Semantic
     from aforesaid.config import Config, Setting
     from aforesaid.extractive.values import HistoryView
     from aforesaid.hosts.changes import Change
     from aforesaid.inquiry import Expansion, Found, RecallPage
     from aforesaid.lost import LostReport
-    from aforesaid.model import (
-        Diagnostics,
-        Evidence,
-        ForgetReport,
-        IndexReport,
-        Query,
-        Retrieval,
-        Semantic,
-        Session,
-        StoreStatus,
-        SyncReport,
-        Tally,
-    )
+    from aforesaid.model import Session, Tally
     from aforesaid.planning.values import Manifest, ManifestItem, Message, Plan
+    from aforesaid.reports import ForgetReport, IndexReport, StoreStatus, SyncReport
 
 Document = dict[str, Any]
 

@@ -22,15 +22,17 @@ from aforesaid.errors import AforesaidError, PathMissing, SessionForgotten, Sour
 from aforesaid.indexing.changes import compare, continues, seal
 from aforesaid.indexing.intake import NOT_READ, Copies, Intake, Thread
 from aforesaid.language.secret_formats import VERSION
-from aforesaid.model import Entry, IndexReport, Session, SyncReport
+from aforesaid.model import Entry, Session
+from aforesaid.reports import IndexReport, SyncReport
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from typing import BinaryIO
 
     from aforesaid.indexing.changes import Change
-    from aforesaid.model import Checkpoint, Flaw, SyncStatus
+    from aforesaid.model import Checkpoint, Flaw
     from aforesaid.ports import SessionWriter, StorePort, TranscriptPort
+    from aforesaid.reports import SyncStatus
 
     Progress = Callable[[int, int], None]
 

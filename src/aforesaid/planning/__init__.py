@@ -24,7 +24,8 @@ from aforesaid.planning.values import Call, NativeContext, Plan, Supplement, Ver
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from aforesaid.model import Retrieval, Withheld
+    from aforesaid.answers import Retrieval
+    from aforesaid.model import Withheld
     from aforesaid.planning.budget import Native
     from aforesaid.planning.values import (
         Judge,

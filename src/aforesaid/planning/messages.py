@@ -16,7 +16,8 @@ from aforesaid.tokens import estimate
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from aforesaid.model import Evidence, StoredEntry
+    from aforesaid.answers import Evidence
+    from aforesaid.model import StoredEntry
     from aforesaid.planning.values import MessageKind
 
 FRAMING = 4

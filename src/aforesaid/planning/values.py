@@ -14,7 +14,8 @@ from msgspec import Struct
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from aforesaid.model import Retrieval, StoredEntry
+    from aforesaid.answers import Retrieval
+    from aforesaid.model import StoredEntry
 
 MessageKind = Literal["request", "message", "result", "summary"]
 """What a message is for the planner: a real message of the user, which opens a turn; any other message; the result of a

@@ -19,7 +19,7 @@ from aforesaid.query.names import classify
 from aforesaid.query.reading import MOST, Reading
 
 if TYPE_CHECKING:
-    from aforesaid.model import Query
+    from aforesaid.answers import Query
 
 __all__ = ("LONGEST", "MOST", "classify", "read_query")
 

@@ -10,7 +10,7 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from aforesaid import text
-from aforesaid.model import Query
+from aforesaid.answers import Query
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

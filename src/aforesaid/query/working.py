@@ -16,7 +16,7 @@ from aforesaid.query import read_query
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from aforesaid.model import Query
+    from aforesaid.answers import Query
 
 SAID: Final = 3_000
 """Characters of the end of the last answer."""

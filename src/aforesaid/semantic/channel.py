@@ -21,8 +21,9 @@ from aforesaid.semantic.matrix import Matrix, make_matrix
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from aforesaid.answers import Semantic
     from aforesaid.embedding import Profile, Purpose, Scale, Similar, Vectors
-    from aforesaid.model import Cleared, Semantic, Span
+    from aforesaid.model import Cleared, Span
     from aforesaid.ports import VectorPort
 
 MOST_BYTES: Final = 256_000_000

@@ -244,7 +244,7 @@ def _trimmed(text: str, opening: str, closing: str) -> str:
 
 def compaction_of(row: Row) -> Compaction:
     """What a compaction keeps, by the boundary's metadata."""
-    from aforesaid.model import Compaction  # late: few rows are boundaries
+    from aforesaid.model import Compaction
 
     ids, head, _ = kept(row.compact_metadata)
     return Compaction(kept_from=head, kept=ids)

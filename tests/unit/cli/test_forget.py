@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from tests.schemas import check
 
 from aforesaid.cli.forget import UNTOUCHED
-from aforesaid.model import Erased, ForgetReport, Leftover, Verification
+from aforesaid.reports import Erased, ForgetReport, Leftover, Verification
 
 if TYPE_CHECKING:
     from collections.abc import Callable

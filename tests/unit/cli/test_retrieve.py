@@ -8,8 +8,8 @@ import pytest
 from tests.schemas import check
 from tests.values import TEXT, make_evidence, make_retrieval
 
+from aforesaid.answers import Coverage, Matched, Query, Window
 from aforesaid.cli.hits import reason_in_words, sum_in_words
-from aforesaid.model import Coverage, Matched, Query, Window
 
 if TYPE_CHECKING:
     from collections.abc import Callable

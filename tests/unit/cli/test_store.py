@@ -6,7 +6,8 @@ from msgspec.structs import replace
 from tests.schemas import check
 from tests.values import SESSION_ID, STATUS, make_session
 
-from aforesaid.model import Header, VectorCount
+from aforesaid.model import Header
+from aforesaid.reports import VectorCount
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -8,9 +8,9 @@ import pytest
 from tests.schemas import check
 from tests.views import quoted
 
+from aforesaid.answers import Coverage
 from aforesaid.extractive.sheet import Range, Sheet
 from aforesaid.extractive.values import Candidate, HistoryView, ViewDiagnostics
-from aforesaid.model import Coverage
 
 if TYPE_CHECKING:
     from collections.abc import Callable

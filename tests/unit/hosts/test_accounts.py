@@ -11,11 +11,12 @@ from tests.plans import call, found, message, native, turn, view
 from tests.values import STATUS, make_evidence, make_retrieval
 from tests.words import any_text
 
+from aforesaid.answers import Coverage, Query, Retrieval
 from aforesaid.config import Config
 from aforesaid.errors import BadArgument, StoreBusy
 from aforesaid.hosts.accounts import TOPICS, HostFacts, Known, Prefix, tell
-from aforesaid.model import Coverage, Query, Retrieval, StoreStatus
 from aforesaid.planning import plan_context
+from aforesaid.reports import StoreStatus
 
 if TYPE_CHECKING:
     from aforesaid.planning.values import Plan

@@ -16,7 +16,7 @@ from aforesaid.planning.messages import digest_message
 from aforesaid.planning.values import Message, NativeContext, Supplement, Verdict
 
 if TYPE_CHECKING:
-    from aforesaid.model import Retrieval, RetrievalStatus
+    from aforesaid.answers import Retrieval, RetrievalStatus
 
 TALK = native(*turn(1, 10, 10), message("request", 10, "now"))
 

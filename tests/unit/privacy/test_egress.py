@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from aforesaid import Engine
-from aforesaid.model import Checkpoint, Header, Session, Window
+from aforesaid.answers import Window
+from aforesaid.model import Checkpoint, Header, Session
 from aforesaid.privacy.egress import is_due
 from aforesaid.privacy.secrets import VERSION
 from aforesaid.windows import replace_in

@@ -19,7 +19,7 @@ from aforesaid.tombstones import KEY_BYTES, Burial, Marker, made_of
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from aforesaid.model import Verification
+    from aforesaid.reports import Verification
     from aforesaid.tombstones import Tombstones
 
 LONG = "zqcanary " + " ".join(f"unusual{n * n}" for n in range(80))

@@ -15,7 +15,8 @@ from msgspec.structs import replace
 
 from aforesaid.errors import StoreCorrupt, StoreReadOnly
 from aforesaid.lineage import family_of_line
-from aforesaid.model import NO_DIGEST, Erased
+from aforesaid.model import NO_DIGEST
+from aforesaid.reports import Erased
 from aforesaid.storage.sqlite import migrations
 from aforesaid.storage.sqlite.connection import OVERWRITE_EVERYWHERE, scrub, size_of
 from aforesaid.storage.sqlite.records import (
@@ -39,7 +40,8 @@ if TYPE_CHECKING:
 
     import apsw
 
-    from aforesaid.model import Header, Session, StoredEntry, Verification
+    from aforesaid.model import Header, Session, StoredEntry
+    from aforesaid.reports import Verification
     from aforesaid.storage.sqlite.shard import Shard
     from aforesaid.storage.sqlite.store import SqliteStore
     from aforesaid.tombstones import Burial, Tombstones

@@ -17,7 +17,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from aforesaid.errors import StoreCorrupt
-from aforesaid.model import Leftover, Verification
+from aforesaid.reports import Leftover, Verification
 from aforesaid.storage.sqlite.connection import open_readable
 from aforesaid.storage.sqlite.failures import UNREADABLE, is_damage, store_error, system_error
 from aforesaid.storage.sqlite.records import FED, PACK_FROM, PACKED, squeeze, to_bytes, to_text, unsqueeze

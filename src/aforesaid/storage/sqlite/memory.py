@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING
 import apsw
 
 from aforesaid.errors import StoreError
-from aforesaid.model import StoreStatus, Tally
+from aforesaid.model import Tally
+from aforesaid.reports import StoreStatus
 from aforesaid.storage.sqlite import migrations
 from aforesaid.storage.sqlite.connection import Database
 from aforesaid.storage.sqlite.manifests import MOST_BYTES

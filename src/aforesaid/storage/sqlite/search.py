@@ -12,9 +12,9 @@ from itertools import pairwise
 from math import log
 from typing import TYPE_CHECKING
 
+from aforesaid.answers import TermRow, Weights
 from aforesaid.lineage import Places
 from aforesaid.matching import Literal, Term
-from aforesaid.model import TermRow, Weights
 from aforesaid.storage.sqlite.records import FED, PACKED, ROLES, from_id, from_stamp, to_text, unsqueeze
 from aforesaid.storage.sqlite.spans import within
 

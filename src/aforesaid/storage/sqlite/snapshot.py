@@ -33,8 +33,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from typing import Any
 
+    from aforesaid.answers import TermRow, Weights
     from aforesaid.inquiry import Alternatives, Clue, Filter, Outline, Standing
-    from aforesaid.model import Session, Span, TermRow, Weights
+    from aforesaid.model import Session, Span
     from aforesaid.storage.sqlite.shard import Shard
 
     Fitting = Callable[[Clue], tuple[str, ...] | None]

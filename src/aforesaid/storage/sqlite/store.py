@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING
 
 from aforesaid.digests import blake2b
 from aforesaid.errors import SessionForgotten, StoreBusy, StoreCorrupt, StoreError, StoreFull, StoreReadOnly
-from aforesaid.model import StoreStatus
+from aforesaid.reports import StoreStatus
 from aforesaid.storage.ownership import close_to_others, make_private, refuse_foreign
 from aforesaid.storage.sqlite import migrations
 from aforesaid.storage.sqlite.catalogue import Catalogue
@@ -51,8 +51,9 @@ if TYPE_CHECKING:
 
     from aforesaid.inquiry import Alternatives
     from aforesaid.listing import Listing
-    from aforesaid.model import Session, Tally, VectorCount
+    from aforesaid.model import Session, Tally
     from aforesaid.ports import SessionWriter
+    from aforesaid.reports import VectorCount
     from aforesaid.storage.sqlite.erasure import Eraser
     from aforesaid.storage.sqlite.graveyard import Graveyard
     from aforesaid.storage.sqlite.manifests import Manifests

@@ -16,8 +16,8 @@ import apsw
 
 from aforesaid.embedding import Covered, Profile
 from aforesaid.errors import StoreError
-from aforesaid.model import VectorCount
 from aforesaid.passages import CHUNKING
+from aforesaid.reports import VectorCount
 from aforesaid.storage.ownership import make_private
 from aforesaid.storage.sqlite import migrations
 from aforesaid.storage.sqlite.connection import (
