@@ -615,3 +615,21 @@ def test_on_a_terminal_matches_are_coloured(desk: Desk, transcript: Path) -> Non
 
     assert b"\x1b[1;33mPG_PORT\x1b[0m" in shown()
     assert b"\x1b[1;33m" not in shown(NO_COLOR="1")
+
+
+def test_the_configuration_of_a_project_counts_if_it_is_named_as_trusted(desk: Desk, transcript: Path) -> None:
+    file = desk.folder / "project" / ".aforesaid" / "config.json"
+    file.parent.mkdir(parents=True)
+    file.write_text('{"context": {"maxRetrievedHistoryTokens": 0}, "privacy": {"enabled": true}, "host": {}}')
+    asked = ("retrieve", "--session", transcript)
+    assert desk.json("retrieval", *asked)["diagnostics"]["maxTokens"] == 16_000
+    assert desk.json("retrieval", *asked, "--trust", "project")["diagnostics"]["maxTokens"] == 0
+    shown = {one["key"]: one for one in desk.json("config", "config", "show", "--trust", "project")["values"]}
+    assert shown["privacy.enabled"]["source"] == str(file)
+    assert desk.run("--trust", "project", "config", "get", "privacy.enabled").out == "true\n"
+    # In the folder itself it is said that the file is left out, and nothing of it counts.
+    inside = desk._replace(folder=desk.folder / "project")
+    done = inside.run("config", "get", "privacy.enabled")
+    assert done.out == "false\n"
+    assert f"{file} is left out: the project is not trusted" in done.err
+    assert inside.run("config", "get", "privacy.enabled", "--trust", ".").err == ""

@@ -350,6 +350,51 @@ def test_a_store_that_fails_is_an_answer(desk: Desk) -> None:
         assert service.refused("status") == "store-failed"
 
 
+def test_each_session_has_the_configuration_of_its_own_project(desk: Desk) -> None:
+    places = {}
+    for name, most in (("one", 1), ("two", 2)):
+        file = desk.folder / name / ".aforesaid" / "config.json"
+        file.parent.mkdir(parents=True)
+        settings = {"retrieval": {"maxResults": most}, "historyTools": {"enabled": False}, "host": {"timeoutMs": 9000}}
+        file.write_text(json.dumps(settings))
+        places[name] = file
+    with Service(desk.environment, desk.folder) as service:
+        told = service.call("initialize", protocol=1, cwd=str(desk.folder / "one"), trusted=True)
+        assert (told["historyTools"], told["host"]["timeoutMs"]) == ({"enabled": False}, 250)
+        assert str(places["one"]) in told["files"]
+        assert [line for line in told["warnings"] if "host.timeoutMs" in line] == told["warnings"]
+        said = {}
+        for id_, (folder, trusted) in enumerate([("one", True), ("two", True), ("one", False), (".", True)]):
+            file = write(desk, name=f"{id_}.jsonl")
+            session = service.call(
+                "session/open", host="pi", sessionId=str(id_), file=str(file), cwd=str(desk.folder / folder),
+                trusted=trusted,
+            )["session"]  # fmt: skip
+            said[session] = (folder, trusted)
+        for session, (folder, trusted) in [*said.items(), *said.items()]:
+            (value,) = service.call("config", action="get", key="retrieval.maxResults", session=session)["values"]
+            expected = {"one": (1, str(places["one"])), "two": (2, str(places["two"]))}.get(folder, (12, "default"))
+            assert (value["value"], value["source"]) == (expected if trusted else (12, "default"))
+            text = service.call("session/show", session=session, topic="config")["text"]
+            assert (str(places.get(folder, "-")) in text) == (trusted and folder != ".")
+            health = service.call("session/show", session=session, topic="health")["text"]
+            assert ("not trusted" in health) == (not trusted)
+        (value,) = service.call("config", action="get", key="retrieval.maxResults")["values"]
+        assert value["value"] == 12
+        first = next(iter(said))
+        set_ = service.call("config", action="set", key="retrieval.maxResults", value="5", session=first)
+        assert (set_["values"][0]["value"], set_["values"][0]["source"]) == (1, str(places["one"]))
+        (option,) = [
+            option
+            for option in service.call("host/settings", session=first)["options"]
+            if option["key"] == "retrieval.maxResults"
+        ]
+        assert option["value"] == 1
+        places["one"].unlink()
+        (value,) = service.call("config", action="get", key="retrieval.maxResults", session=first)["values"]
+        assert value["value"] == 5
+
+
 def test_nothing_but_answers_is_on_the_output(desk: Desk) -> None:
     configuration = desk.folder / "config" / "aforesaid" / "config.json"
     configuration.parent.mkdir(parents=True)

@@ -41,7 +41,7 @@ COMMANDS = {
 """Every command with what it does. `docs/commands.md` describes each; a test compares."""
 
 INTERRUPTED = 130
-_WITH_VALUE = frozenset({"--store", "--config", "--set"})
+_WITH_VALUE = frozenset({"--store", "--config", "--set", "--trust"})
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

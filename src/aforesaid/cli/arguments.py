@@ -16,6 +16,7 @@ from aforesaid.errors import BadArgument
 if TYPE_CHECKING:
     from aforesaid.config import Config
     from aforesaid.engine import Engine
+    from aforesaid.hosts.watching import Place
 
 
 class Options(Struct, frozen=True, kw_only=True):
@@ -25,6 +26,7 @@ class Options(Struct, frozen=True, kw_only=True):
         store: folder of the store, or None for the default.
         config: a configuration file on top of the user's own, or None.
         settings: `KEY=VALUE` texts in their order.
+        trust: folder of a project whose configuration counts, or None.
         json: whether standard output carries one JSON document.
         verbose: whether to show more.
     """
@@ -32,11 +34,22 @@ class Options(Struct, frozen=True, kw_only=True):
     store: str | None = None
     config: str | None = None
     settings: tuple[str, ...] = ()
+    trust: str | None = None
     json: bool = False
     verbose: bool = False
 
     def load_config(self) -> Config:
         """The configuration; what is wrong with it is said on standard error.
+
+        Of the current folder it is said that its file is left out, unless it is the project that is trusted.
+
+        Raises:
+            ConfigUnreadable, ConfigInvalid: see `Config.load`.
+        """
+        return self.load_for(None)
+
+    def load_for(self, place: Place | None) -> Config:
+        """The configuration for a session that works in a folder; None: for a command.
 
         Raises:
             ConfigUnreadable, ConfigInvalid: see `Config.load`.
@@ -44,7 +57,8 @@ class Options(Struct, frozen=True, kw_only=True):
         from aforesaid.cli.terminal import warn  # late: after the arguments are known to be right
         from aforesaid.config import Config
 
-        loaded = Config.load(self.config, settings=self.settings)
+        folder, trusted = place or (self.trust or _current_folder(), self.trust is not None)
+        loaded = Config.load(self.config, settings=self.settings, project=folder, trusted=trusted)
         for warning in loaded.warnings:
             warn(warning)
         return loaded
@@ -54,6 +68,13 @@ class Options(Struct, frozen=True, kw_only=True):
         from aforesaid.engine import Engine  # late: not every command needs it
 
         return Engine.open(self.store, self.load_config())
+
+
+def _current_folder() -> str | None:
+    try:
+        return os.getcwd()
+    except OSError:
+        return None  # it was removed
 
 
 class Parser(ArgumentParser):
@@ -118,6 +139,7 @@ def make_parser(command: str | None) -> Parser:
     common.add_argument(
         "--set", metavar="KEY=VALUE", dest="settings", action="append", default=[], help="one option; repeatable"
     )
+    common.add_argument("--trust", metavar="DIR", help="a project that you trust: its .aforesaid/config.json counts")
     common.add_argument("--json", action="store_true", help="write one JSON document")
     common.add_argument("-v", dest="verbose", action="store_true", help="show more")
     common.add_argument("--version", action="version", version=f"aforesaid {__version__}", help="show the version")
@@ -130,6 +152,7 @@ def read_options(arguments: Namespace) -> Options:
         store=arguments.store,
         config=arguments.config,
         settings=tuple(arguments.settings),
+        trust=arguments.trust,
         json=arguments.json,
         verbose=arguments.verbose,
     )

@@ -6,6 +6,8 @@ import os
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
+from msgspec.structs import replace
+
 from aforesaid.errors import OperationError
 
 if TYPE_CHECKING:
@@ -35,12 +37,14 @@ def run(arguments: Namespace, options: Options) -> int:
     from aforesaid.hosts.tools import HistoryTools, tool_caller
     from aforesaid.hosts.watching import Watch
 
+    if arguments.trust_project and options.trust is None:
+        options = replace(options, trust=os.getcwd())  # hosts start their servers in the project
     with options.open_engine() as engine:
         engine.vector_seconds = VECTOR_SECONDS
         caller = tool_caller(trusted=arguments.trust_project)
         allowed = arguments.trust_project and engine.config.boolean("historyTools.allowProjectScope")
         around = look_around(arguments.session, project=allowed)
-        watch = Watch(engine, options.load_config)
+        watch = Watch(engine, options.load_for)
         serve(engine, HistoryTools(engine, caller, arguments.provider), around, watch.renew)
     return 0
 

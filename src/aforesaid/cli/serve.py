@@ -32,20 +32,20 @@ def run(arguments: Namespace, options: Options) -> int:
             def end() -> None:
                 connection.ended = True
 
-            watch = Watch(engine, options.load_config)
+            watch = Watch(engine, options.load_for)
             sessions = Sessions(engine, end, ask=connection.ask)
-            table = sessions.table(Commands(engine, options.load_config).table())
-            methods.update({name: _watched(method, watch) for name, method in table.items()})
+            table = sessions.table(Commands(engine, watch.reload).table())
+            methods.update({name: _watched(method, watch, sessions) for name, method in table.items()})
 
         serve(methods, prepare)
     return 0
 
 
-def _watched(method: Method, watch: Watch) -> Method:
-    """The method, with the configuration as it is when it is called."""
+def _watched(method: Method, watch: Watch, sessions: Sessions) -> Method:
+    """The method, with the configuration of the session that it is about, as it is when it is called."""
 
     def answer(params: Params, call: Call) -> object:
-        watch.renew()
+        watch.renew(sessions.place_of(params))
         return method(params, call)
 
     return answer

@@ -1,10 +1,11 @@
 """Floor 7: the configuration: defaults, files and single values, checked and laid over each other.
 
 `engine` takes what the floors below need from it, `cli/config` shows it. Every value knows its source. Layers, each
-above the one before: defaults, the user's own `config.json`, the file that a caller names, single values. The layer of
-a trusted project comes with project search; nothing in a project's folder is read before that.
+above the one before: defaults, the user's own `config.json`, the file of a trusted project, the file that a caller
+names, single values. Of a project that nobody trusts nothing is read.
 
-The options stand in `table`, layering in `layers`, the folders in `folders`, the schema in `schema`.
+The options stand in `table`, layering in `layers`, a project's part in `project`, the folders in `folders`, the schema
+in `schema`.
 """
 
 from __future__ import annotations
@@ -64,13 +65,20 @@ class Config(Struct, frozen=True, kw_only=True):
 
     @classmethod
     def load(
-        cls, file: str | os.PathLike[str] | None = None, *, settings: Mapping[str, object] | Sequence[str] = ()
+        cls,
+        file: str | os.PathLike[str] | None = None,
+        *,
+        settings: Mapping[str, object] | Sequence[str] = (),
+        project: str | os.PathLike[str] | None = None,
+        trusted: bool = True,
     ) -> Config:
         """Reads the layers.
 
         Args:
             file: a file on top of the user's own; None for none.
             settings: single values above all files, as a mapping by dotted key or as texts `key=value`.
+            project: folder of a project, whose file stands between the user's own and `file`; None for none.
+            trusted: whether the user trusts the project; if not, its file is not read, and a warning says so.
 
         Raises:
             ConfigUnreadable: `file` cannot be read or holds no JSON object.
@@ -80,7 +88,9 @@ class Config(Struct, frozen=True, kw_only=True):
         warnings: tuple[str, ...] = ()
         misread: frozenset[str] = frozenset()
         own = user_file()
-        files = (own,) if file is None else (own, os.path.abspath(os.fspath(file)))
+        named: tuple[str, ...] = () if file is None else (os.path.abspath(os.fspath(file)),)
+        theirs: tuple[str, ...] = () if project is None else (_project_file(project),)
+        files = (own, *theirs, *named)
         seen = look(files)
         if os.path.lexists(own):
             try:
@@ -91,8 +101,13 @@ class Config(Struct, frozen=True, kw_only=True):
             else:
                 values, warnings = apply_file(values, document, own)
                 misread = _lay_over(misread, *read_section(document, _SECTION))
-        if file is not None:
-            path = files[-1]
+        beneath = values
+        for path in theirs:
+            values, more, missed = _read_project(values, path, trusted=trusted)
+            warnings += more
+            misread |= missed
+        laid = values is not beneath
+        for path in named:
             document = read_file(path)
             values, more = apply_file(values, document, path)
             warnings += more
@@ -100,6 +115,11 @@ class Config(Struct, frozen=True, kw_only=True):
         given = split(settings)
         values = apply_settings(values, given)
         misread = _lay_over(misread, frozenset(key for key, _ in given), frozenset())
+        if laid:
+            from aforesaid.config.project import hold_back  # late: few projects have a file
+
+            values, more = hold_back(values, beneath, "".join(theirs))
+            warnings += more
         return cls(
             settings=tuple(values.values()),
             warnings=warnings + _without_effect(values),
@@ -179,6 +199,34 @@ class Config(Struct, frozen=True, kw_only=True):
         if not self.boolean(PRIVACY):
             return PRIVACY in self.privacy_misread or _SECTION in self.privacy_misread
         return bool(self.privacy_misread)
+
+
+def _project_file(folder: str | os.PathLike[str]) -> str:
+    """Path of a project's file, which need not exist."""
+    return os.path.join(os.path.abspath(os.fspath(folder)), ".aforesaid", "config.json")
+
+
+def _read_project(
+    below: dict[str, Setting], path: str, *, trusted: bool
+) -> tuple[dict[str, Setting], tuple[str, ...], frozenset[str]]:
+    """The layer of a project: the values with it, warnings, and what of its privacy could not be understood.
+
+    What it understands of privacy never makes up for what a file below could not say: that may have been stricter.
+    """
+    if not os.path.lexists(path):
+        return below, (), frozenset()
+    if not trusted:
+        warning = f"{path} is left out: the project is not trusted; trust it in the host, or name it with --trust"
+        return below, (warning,), frozenset()
+    from aforesaid.config.project import lay_project  # late: few projects have a file
+
+    try:
+        document = read_file(path)
+    except ConfigUnreadable as error:
+        warning = f"{error.message}; the file is left out, and nothing is retrieved until it is mended"
+        return below, (warning,), frozenset({_SECTION})
+    values, warnings = lay_project(below, document, path)
+    return values, warnings, read_section(document, _SECTION)[1]
 
 
 def _lay_over(misread: frozenset[str], known: frozenset[str], missed: frozenset[str]) -> frozenset[str]:

@@ -15,7 +15,7 @@ from aforesaid.config.table import ASCENDING, BY_KEY, SECTIONS, Value, nearest
 from aforesaid.errors import ConfigInvalid, ConfigUnreadable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 UNKNOWN = "?"
 """Stands for an option of a section that no option is like."""
@@ -90,9 +90,20 @@ def _doubled(data: bytes) -> str | None:
 
 
 def apply_file(
-    below: Mapping[str, Setting], document: Mapping[str, object], source: str
+    below: Mapping[str, Setting],
+    document: Mapping[str, object],
+    source: str,
+    *,
+    permit: Callable[[str, Value, Value], tuple[Value | None, str]] | None = None,
 ) -> tuple[dict[str, Setting], tuple[str, ...]]:
     """Lays a file's values over the layer below.
+
+    Args:
+        below: the layer below.
+        document: what the file holds.
+        source: its path.
+        permit: takes a key, the value below and the file's; gives the value that counts, None if the file may not say
+            this, and what it may. None for a file that may say everything.
 
     Returns:
         The new values, and a warning for each member of the file that could not be used.
@@ -105,9 +116,12 @@ def apply_file(
             warnings.append(f"{source}: {_unknown(key, found)}")
             continue
         value = option.accept(found)
+        allowed = f"allowed: {option.allowed}"
+        if value is not None and permit is not None:
+            value, allowed = permit(key, below[key].value, value)
         if value is None:
-            warnings.append(f"{source}: {_wrong(key, found, option.allowed)}; {_falls_back(below[key])}")
-        else:
+            warnings.append(f"{source}: {key} is {show(found)}; {allowed}; {_falls_back(below[key])}")
+        elif permit is None or value != below[key].value:
             values[key] = Setting(key=key, value=value, source=source)
     if fault := _out_of_order(values):
         for key in ASCENDING:

@@ -86,6 +86,7 @@ class Desk:
         config: Config | Path | None = None,
         *,
         settings: Mapping[str, object] | Sequence[str] = (),
+        project: Path | None = None,
         embedding: EmbeddingPort | None = None,
     ) -> Self:
         """Reads the configuration; the store itself is opened, or made, when it is first used.
@@ -94,13 +95,14 @@ class Desk:
             store: its folder; None takes `AFORESAID_STORE`, else the platform's user data folder.
             config: a configuration, or a file that is read on top of the user's own; None reads only that.
             settings: single values above all files, as a mapping or as `key=value` texts.
+            project: folder of a project that the user trusts, whose `.aforesaid/config.json` counts too.
             embedding: a model of the host's own for `retrieval.semantic`; it must be what the configuration names.
 
         Raises:
             ConfigUnreadable, ConfigInvalid: the given file or a given setting is unusable.
         """
         if not isinstance(config, Config):
-            config = Config.load(config, settings=settings)
+            config = Config.load(config, settings=settings, project=project)
         return cls(partial(_open_store, store, config), config, folder=store_folder(store), embedding=embedding)
 
     @classmethod

@@ -10,9 +10,22 @@ from aforesaid.hosts.accounts import HostFacts
 
 
 class Initialize(Struct, frozen=True, kw_only=True):
-    """Parameters of `initialize`; a host may add what it wants to be known by."""
+    """Parameters of `initialize`; a host may add what it wants to be known by.
+
+    Attributes:
+        protocol: the version that the host speaks.
+        cwd, trusted: as in `session/open`: the settings that are told are those of a session there.
+    """
 
     protocol: int
+    cwd: str | None = None
+    trusted: bool = False
+
+
+class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Parameters of `host/settings`: with an open session, the values that count for it."""
+
+    session: str | None = None
 
 
 class Open(Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown_fields=True):

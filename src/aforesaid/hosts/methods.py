@@ -92,11 +92,15 @@ class Forget(Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown_f
 
 
 class Configure(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Parameters of `config`. A text is read as on the command line, every other value is taken as it is."""
+    """Parameters of `config`. A text is read as on the command line, every other value is taken as it is.
+
+    With an open session, what is shown is what counts for it.
+    """
 
     action: str = "show"
     key: str | None = None
     value: Any = msgspec.UNSET
+    session: str | None = None
 
 
 class Recall(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

@@ -30,6 +30,7 @@ from aforesaid.hosts.forms import (
     Open,
     Prepare,
     Rehearse,
+    Settings,
     Show,
     Tool,
 )
@@ -43,6 +44,7 @@ if TYPE_CHECKING:
     from aforesaid.extractive.values import HistoryView
     from aforesaid.hosts.jsonrpc import Call, Method, Params
     from aforesaid.hosts.views import Views
+    from aforesaid.hosts.watching import Place
     from aforesaid.planning.values import Message, Plan
 
 HELD: Final = "memory:"
@@ -129,6 +131,14 @@ class Sessions:
         }
         self._methods = tuple(methods)
         return methods
+
+    def place_of(self, params: Params) -> Place | None:
+        """Where the session works that a call is about; None for calls about none that is open."""
+        cwd, name = params.get("cwd"), params.get("session")
+        if isinstance(cwd, str):
+            return _place(cwd, params.get("trusted") is True)
+        opened = self._opened.get(name) if isinstance(name, str) else None
+        return None if opened is None else _place(opened.told.cwd, opened.told.trusted)
 
     def _initialize(self, params: Params, call: Call) -> object:
         del call
@@ -381,7 +391,7 @@ class Sessions:
     def _settings(self, params: Params, call: Call) -> object:
         """The options that a user changes in a dialog, with what a dialog needs to ask for them."""
         del call
-        read_params(params, Nothing)
+        read_params(params, Settings)
         config = self._engine.config
         options = [BY_KEY[key] for key in MAIN_OPTIONS if key not in config.not_in_this_version]
         return {
@@ -418,6 +428,11 @@ class Sessions:
         if opened is None:
             raise SessionNotFound(f"no open session {handle}", "open it with session/open")
         return opened
+
+
+def _place(folder: str | None, trusted: bool) -> Place | None:
+    """A folder that a host names by its whole path; anything else is no place."""
+    return (folder, trusted) if folder and "\0" not in folder and os.path.isabs(folder) else None
 
 
 def _name(model: Model | None) -> str | None:

@@ -33,7 +33,7 @@ function facts({ facts: known, service }: Bridge): object {
 
 /** Choose an option, choose a value, and it counts. */
 async function settings(bridge: Bridge, ctx: ExtensionCommandContext): Promise<void> {
-  const { options } = await ask(bridge, "host/settings", {});
+  const { options } = await ask(bridge, "host/settings", { session: bridge.handle });
   if (!ctx.hasUI) {
     say(ctx, options.map((option: any) => `${option.key} = ${JSON.stringify(option.value)}`).join("\n"));
     return;
@@ -42,7 +42,7 @@ async function settings(bridge: Bridge, ctx: ExtensionCommandContext): Promise<v
   const chosen = await ctx.ui.select("aforesaid: which setting?", [...options.map(line), VIEWS]);
   if (chosen === VIEWS) {
     const { changeViews } = await import("./view-settings.ts");
-    const told = await changeViews((method, params) => ask(bridge, method, params), ctx);
+    const told = await changeViews((method, params) => ask(bridge, method, { ...params, session: bridge.handle }), ctx);
     await adopt(bridge);
     if (told) say(ctx, told);
     return;
@@ -53,14 +53,14 @@ async function settings(bridge: Bridge, ctx: ExtensionCommandContext): Promise<v
     ? await ctx.ui.select(`${option.key}: ${option.meaning}`, option.choices)
     : await ctx.ui.input(`${option.key}: ${option.meaning} (${option.allowed})`, JSON.stringify(option.value));
   if (value === undefined || value === "") return;
-  const set = await ask(bridge, "config", { action: "set", key: option.key, value });
+  const set = await ask(bridge, "config", { action: "set", key: option.key, value, session: bridge.handle });
   await adopt(bridge);
   say(ctx, `${option.key} is ${JSON.stringify(set.values[0].value)} (${set.values[0].source})`);
 }
 
 /** What was set counts at once. */
 async function adopt(bridge: Bridge): Promise<void> {
-  bridge.service.adopt(await ask(bridge, "initialize", { protocol: 1 }));
+  bridge.service.adopt(await ask(bridge, "initialize", bridge.service.hello));
   bridge.changeConfiguration();
 }
 

@@ -79,6 +79,12 @@ export class Service {
     return this.child?.pid;
   }
 
+  /** What a handshake says: what is told back is what counts for a session in this folder. */
+  get hello(): object {
+    const { cwd, trusted } = (this.opening[0]?.params ?? {}) as { cwd?: string; trusted?: boolean };
+    return { protocol: PROTOCOL, client: { name: "pi" }, cwd, trusted };
+  }
+
   /** Begins a session, now and after every restart. `onOpened` gets the answer of the service. */
   open(params: object, onOpened: (opened: any) => void): void {
     this.opening = [{ method: "session/open", params }];
@@ -174,7 +180,7 @@ export class Service {
   /** Queues the handshake and the opening of the session; the child answers when it is up. */
   private greet(): void {
     const child = this.child;
-    this.greeting = this.call("initialize", { protocol: PROTOCOL, client: { name: "pi" } }, Number.POSITIVE_INFINITY).then(
+    this.greeting = this.call("initialize", this.hello, Number.POSITIVE_INFINITY).then(
       (told) => this.adopt(told),
       () => {},
     );
