@@ -229,10 +229,13 @@ def quote(text: str) -> str:
     pieces: list[str] = []
     done = 0
     for index in _titles(text):
-        pieces += (_escape_controls(json.dumps(text[done:index], ensure_ascii=False)[1:-1]), _escape(text[index]))
+        pieces += (_escape_controls(_encode(text[done:index])[1:-1]), _escape(text[index]))
         done = index + 1
-    pieces.append(_escape_controls(json.dumps(text[done:], ensure_ascii=False)[1:-1]))
+    pieces.append(_escape_controls(_encode(text[done:])[1:-1]))
     return f'"{"".join(pieces)}"'
+
+
+_encode = json.JSONEncoder(ensure_ascii=False).encode  # `dumps` would make one for each text
 
 
 _RAW_CONTROL: Final = re.compile("[\x7f-\x9f\u2028\u2029\ud800-\udfff]")

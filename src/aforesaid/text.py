@@ -42,6 +42,8 @@ _LONGEST_HUMPED = 64
 
 _FOLDED_WORD: Final = "[0-9a-z\u0080-\U0010ffff]+"
 _LETTERS: Final = "[^\\W_]+"
+_WORDS_ALONE: Final = bytes(ord(chr(byte).lower()) if chr(byte).isalnum() else 32 for byte in range(128)) + bytes(128)
+"""Bytes of ASCII as lower case, and as blanks what stands in no word."""
 _CASES: Final = bytes(
     65 if 65 <= byte <= 90 else 97 if byte >= 128 or chr(byte).isalnum() else 32 for byte in range(256)
 )
@@ -283,7 +285,7 @@ def tokens(text: str) -> tuple[str, ...]:
     very end the last character is left out: there the run may go on in a text that holds it.
     """
     if text.isascii():
-        return tuple(re.findall(_FOLDED_WORD, text.lower()))
+        return _ascii_words(text)
     found: list[str] = []
     listed = words(text)
     for place, word in enumerate(listed, 1):
@@ -299,9 +301,14 @@ def tokens(text: str) -> tuple[str, ...]:
 def words(text: str) -> tuple[str, ...]:
     """The folded words of a text in order; runs of unspaced scripts are words of their own."""
     if text.isascii():
-        return tuple(re.findall(_FOLDED_WORD, text.lower()))
+        return _ascii_words(text)
     body = _translate(compose(text)[0], _FEEDING).lower().decode("utf-8", "surrogatepass")
     return tuple(re.findall(_FOLDED_WORD, re.sub(_RUN, lambda run: f" {run.group()} ", body)))
+
+
+def _ascii_words(text: str) -> tuple[str, ...]:
+    """The words of a text that is all ASCII: far faster than a pattern, and asked of every text of a history view."""
+    return tuple(text.encode().translate(_WORDS_ALONE).decode().split())
 
 
 def normalise(text: str) -> str:

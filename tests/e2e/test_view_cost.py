@@ -27,8 +27,12 @@ if TYPE_CHECKING:
 
 EXCHANGES = 10_000
 ROUNDS = 40
-MOST = 6.0
-"""Times the floor that a view may take in the median. Measured: 2.2 to 3.1, on two cores with ten processes at work."""
+MOST, MOST_OF_SLOW = 3.5, 5.0
+"""Times the floor that a view may take in the median, and its p95 of the floor's p95.
+
+Measured on two cores with eight processes at work: 1.8 to 2.0, and 2.0 to 2.8. The floor takes 10 ms in the median on a
+quiet machine, so this holds the target of 60 ms.
+"""
 COMMON = [
     f"{root}{end}" for root in ("port", "gate", "index", "cache", "merge", "shard") for end in ("", "s", "ing", "_a")
 ]
@@ -113,6 +117,7 @@ def test_a_view_of_ten_thousand_exchanges(tmp_path: Path, capsys: pytest.Capture
             f"{median:.2f} and {worst:.2f} times\n"
         )
     assert median <= MOST
+    assert worst <= MOST_OF_SLOW
 
 
 def test_a_request_reads_no_more_of_a_longer_session(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -134,15 +134,17 @@ class _Maker:
         repeated = dict.fromkeys(open_ones, 0.0)
         worth = {place: one.score for place, one in open_ones.items()}
         decided: list[Candidate] = []
+        bags = self._survey.bags
         while open_ones:
-            place = max([(worth[at] - REDUNDANCY * repeated[at], at) for at in open_ones])[1]
-            chosen = _add(open_ones.pop(place), _REDUNDANCY, repeated[place] or None, -REDUNDANCY)
-            fate, level = self._try(sheet, chosen)
-            decided.append(replace(chosen, fate=fate, level=level))
-            if fate == "selected":
-                bag = self._survey.bags[place]
-                for at in open_ones:
-                    repeated[at] = max(repeated[at], overlap(bag, self._survey.bags[at]))
+            # The order changes only when one is selected, so it is made anew only then.
+            for _, place in sorted([(worth[at] - REDUNDANCY * repeated[at], at) for at in open_ones], reverse=True):
+                chosen = _add(open_ones.pop(place), _REDUNDANCY, repeated[place] or None, -REDUNDANCY)
+                fate, level = self._try(sheet, chosen)
+                decided.append(replace(chosen, fate=fate, level=level))
+                if fate == "selected":
+                    for at in open_ones:
+                        repeated[at] = max(repeated[at], overlap(bags[place], bags[at]))
+                    break
         left.sort(key=lambda one: (not one.relevant, -one.score, -one.place))
         return (*decided, *left)
 

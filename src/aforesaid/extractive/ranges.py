@@ -6,7 +6,6 @@ selection at a node looks at the candidates of its range, never at what its chil
 
 from __future__ import annotations
 
-from heapq import nlargest
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
@@ -69,10 +68,19 @@ def choose_pool(node: Node, relevance: Sequence[float], most: int) -> tuple[int,
         relevance: of each place, 0 for none; empty: of all none.
         most: at most so many.
     """
-    inside = zip(relevance[node.start : node.end], range(node.start, node.end), strict=False)
-    pool = {place for score, place in nlargest(most - most // 8, inside) if score > 0}
+    pool = set(_best(relevance[node.start : node.end], node.start, most - most // 8))
     for place in bisect(node):
         if len(pool) >= most:
             break
         pool.add(place)
     return tuple(sorted(pool))
+
+
+def _best(relevance: Sequence[float], start: int, most: int) -> list[int]:
+    """The places of the largest figures above zero, of equal ones the latest; the first figure is that of `start`."""
+    # Sorting bare numbers and looking once through them is far cheaper than a heap of pairs.
+    least = sorted(relevance)[-most] if len(relevance) > most else 0.0
+    found = [place for place, score in enumerate(relevance, start) if score >= least and score > 0]
+    if len(found) > most:
+        found.sort(key=lambda place: (relevance[place - start], place), reverse=True)
+    return found[:most]

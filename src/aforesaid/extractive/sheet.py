@@ -6,7 +6,7 @@ never a new rendering. Nothing is ever cut: a source stands in a view whole or n
 
 from __future__ import annotations
 
-from json import dumps
+from json import JSONEncoder
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from aforesaid.evidence import CLOSING, OPENING, quote
@@ -161,6 +161,9 @@ class Sheet:
         return _write(document, string)
 
 
+_encode = JSONEncoder(ensure_ascii=False).encode  # `dumps` would make one for each text
+
+
 class _Nothing:
     """A value that is written as nothing at all."""
 
@@ -178,7 +181,7 @@ def _ranges(shown: Sequence[Range]) -> list[dict[str, Any]]:
 
 def _plain(text: str) -> str:
     """A text as JSON writes it."""
-    return dumps(text, ensure_ascii=False)
+    return _encode(text)
 
 
 def _write(value: Any, string: Callable[[str], str]) -> str:

@@ -6,6 +6,7 @@ so that the cost of a request does not grow with the texts of the session. One s
 
 from __future__ import annotations
 
+from array import array
 from bisect import bisect_left, bisect_right
 from itertools import accumulate
 from typing import TYPE_CHECKING, Final
@@ -39,8 +40,9 @@ class Shelf:
         self._opens = bytearray()
         self._asked: tuple[object, ...] = ()
         self._answer: tuple[Exchange, ...] = ()
-        self._places: list[int] = []
+        self._places = array("q")
         self._counts = [0]
+        self._keys: dict[int, bytes] = {}
 
     def refresh(self, snapshot: Snapshot) -> None:
         """Takes in what the session has gained; all of it if what is known turns out to be another session's."""
@@ -50,6 +52,7 @@ class Shelf:
         if not self._still_true(snapshot):
             self._entries = 0
             self._rows, self._ids, self._digests, self._opens = [], [], [], bytearray()
+            self._asked = ()
         added = snapshot.outlines(((self._entries + 1, session.entries),), SOURCES) if session.entries else ()
         for outline in added:
             self._rows.append(outline.row)
@@ -57,24 +60,33 @@ class Shelf:
             self._digests.append(outline.digest)
             self._opens.append(outline.role == "user")
         self._generation, self._entries = session.generation, session.entries
-        self._asked = ()
 
     def id_of(self, row: int) -> str:
         """The id of a source."""
         return self._ids[bisect_left(self._rows, row)]
 
-    def key_of(self, exchange: Exchange) -> bytes:
-        """16 bytes that name the content of a bundle: ids and texts (normalised) of its entries."""
-        found = blake2b(digest_size=16)
-        for row in (*exchange.before, *exchange.rows):
-            place = bisect_left(self._rows, row)
-            identity = self._ids[place].encode("utf-8", "surrogatepass")
-            found.update(len(identity).to_bytes(4, "big") + identity + self._digests[place])
-        return found.digest()
+    def key_of(self, place: int) -> bytes:
+        """16 bytes that name the content of a bundle: ids and texts (normalised) of its entries.
+
+        Args:
+            place: of its exchange among those that were asked for last.
+        """
+        known = self._keys.get(place)
+        if known is None:
+            found = blake2b(digest_size=16)
+            for row in (*self._answer[place].before, *self._answer[place].rows):
+                at = bisect_left(self._rows, row)
+                identity = self._ids[at].encode("utf-8", "surrogatepass")
+                found.update(len(identity).to_bytes(4, "big") + identity + self._digests[at])
+            known = self._keys[place] = found.digest()
+        return known
 
     @property
-    def places(self) -> Sequence[int]:
-        """For each row the place of its exchange among those that were asked for last; -1 where it is in none."""
+    def places(self) -> array[int]:
+        """The place of each row's exchange among those that were asked for last; -1 where it is in none.
+
+        Rows behind the end are in none.
+        """
         return self._places
 
     @property
@@ -93,25 +105,30 @@ class Shelf:
             branch: where, and what of it the model still sees.
             without: row of the current request, which is never a source for itself.
         """
-        asked = (branch.spans, branch.eligible, without)
+        # What follows the last lost row makes no exchange, so a session that grows keeps those that it has.
+        spans = _until(branch.spans, branch.eligible[-1][1]) if branch.eligible else ()
+        if without is not None and not any(first <= without <= last for first, last in branch.eligible):
+            without = None
+        asked = (spans, branch.eligible, without)
         if asked != self._asked:
-            self._answer = tuple(self._group(branch, without))
+            self._answer = tuple(self._group(spans, branch.eligible, without))
             self._counts = [0, *accumulate(len(one.rows) for one in self._answer)]
-            self._places = [-1] * (self._entries + 1)
+            self._places = array("q", (-1,)) * (self._entries + 1)
             for place, one in enumerate(self._answer):
                 for row in one.rows:
                     self._places[row] = place
+            self._keys = {}
             self._asked = asked
         return self._answer
 
-    def _group(self, branch: Branch, without: int | None) -> Iterator[Exchange]:
-        lost = _mask(branch.eligible, self._entries)
+    def _group(self, spans: Sequence[Span], eligible: Sequence[Span], without: int | None) -> Iterator[Exchange]:
+        lost = _mask(eligible, self._entries)
         if without is not None and without <= self._entries:
             lost[without] = 0
         before: tuple[int, ...] = ()
         own: list[int] = []
         answers = 0
-        for row, opens in self._along(branch.spans):
+        for row, opens in self._along(spans):
             if opens or answers == MOST_ANSWERS:
                 if own:
                     yield Exchange(rows=tuple(own), before=before)
@@ -139,6 +156,12 @@ class Shelf:
         found: Sequence[Outline] = snapshot.outlines(rows, SOURCES)  # type: ignore[union-attr]
         known = [(self._rows[place], self._ids[place], self._digests[place]) for place in places]
         return [(one.row, one.id, one.digest) for one in found] == known
+
+
+def _until(spans: Sequence[Span], end: int) -> tuple[Span, ...]:
+    """Spans in branch order up to a row that stands in one of them."""
+    at = next(place for place, (first, last) in enumerate(spans) if first <= end <= last)
+    return (*spans[:at], (spans[at][0], end))
 
 
 def _mask(spans: Sequence[Span], rows: int) -> bytearray:

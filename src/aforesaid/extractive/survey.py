@@ -13,6 +13,7 @@ from msgspec import Struct
 from aforesaid import contextual, lineage
 from aforesaid.branches import cover, find_branch
 from aforesaid.errors import TextSearchFailed
+from aforesaid.extractive.gathering import gather
 from aforesaid.extractive.ranges import Node, choose_pool
 from aforesaid.extractive.sources import said_parts
 from aforesaid.extractive.values import Candidate, Quoted
@@ -39,8 +40,6 @@ ROLES: Final = 2.0
 SALIENCE: Final = 3.0
 REDUNDANCY: Final = 15.0
 
-SECOND: Final = 0.7
-"""What the second best entry of an exchange adds to what the index says of the best; the others add nothing."""
 COVERED: Final = 0.1
 """Which part of a request an exchange has to hold at the least, each word by how rare it is."""
 
@@ -185,7 +184,7 @@ def _find_branch(snapshot: Snapshot, asked: Asked) -> Branch:
 
 def _weigh(
     snapshot: Snapshot, shelf: Shelf, query: Query, request: str, branch: Branch
-) -> tuple[list[float], tuple[str, ...]]:
+) -> tuple[Sequence[float], tuple[str, ...]]:
     """What the index says of each exchange, 0 where nothing of the request stands in it."""
     roots = contextual.roots_of(query.terms)
     plain = tuple(term for term in query.terms if term not in roots)
@@ -195,20 +194,7 @@ def _weigh(
         )
     except TextSearchFailed:
         return [0.0] * shelf.length, (TextSearchFailed.code,)
-    # Half of a long session may hold some word of the request, so this loop does next to nothing.
-    where = shelf.places
-    best = [0.0] * shelf.length
-    second = best[:]
-    for weight in weights:
-        place = where[weight.row]
-        score = weight.score
-        if place < 0 or score <= second[place]:
-            continue
-        if score > best[place]:
-            second[place], best[place] = best[place], score
-        else:
-            second[place] = score
-    return [most + SECOND * next_ for most, next_ in zip(best, second, strict=True)], ()
+    return gather(weights, shelf.places, shelf.length), ()
 
 
 def _score(
@@ -243,7 +229,7 @@ def _score(
                 own=own,
                 addends=tuple(round(addend, 4) for addend in addends),
                 relevant=relevant,
-                key=shelf.key_of(exchanges[place]),
+                key=shelf.key_of(place),
                 fate="irrelevant" if not relevant else "no-room" if own else "in-context",
             )
         )

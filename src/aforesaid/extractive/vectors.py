@@ -7,7 +7,9 @@ exchange is kept, bounded, since the same exchanges are compared again and again
 from __future__ import annotations
 
 from collections import Counter
-from math import log, sqrt
+from itertools import chain
+from math import hypot, log, sqrt
+from operator import mul
 from typing import TYPE_CHECKING, Final
 from zlib import crc32
 
@@ -43,30 +45,49 @@ class Bag(Struct, frozen=True, kw_only=True):
 
 def read_bag(texts: Iterable[str]) -> Bag:
     """The words of some texts together."""
-    counts: Counter[str] = Counter()
-    for text in texts:
-        counts.update(tokens(text))
-    roots: dict[str, int] = {}
+    # Dozens of exchanges are read for a request, so nothing here runs in Python once for each word but the bits.
+    counts = Counter(map(_ROOTS.__getitem__, chain.from_iterable(map(tokens, texts))))
+    del counts[""]
+    weights = dict(zip(counts, map(_LOGS.__getitem__, counts.values()), strict=True))
     bits = bytearray(BITS // 8)
-    for token, count in counts.items():
-        root, bit = _ROOTS.get(token) or _root(token)
-        if root:
-            roots[root] = roots.get(root, 0) + count
-            bits[bit >> 3] |= 1 << (bit & 7)
-    weights = {root: 1.0 if count == 1 else 1 + log(count) for root, count in roots.items()}
+    for bit in map(_BITS.__getitem__, counts):
+        bits[bit >> 3] |= 1 << (bit & 7)
     return Bag(weights=weights, signature=int.from_bytes(bits, "little"))
 
 
-_ROOTS: dict[str, tuple[str, int]] = {}
+class _Roots(dict[str, str]):
+    """What a token is compared as, empty for words of grammar; filled as tokens are met."""
+
+    def __missing__(self, token: str) -> str:
+        if len(self) >= _MOST_ROOTS:
+            self.clear()
+        self[token] = root = "" if is_grammar(token) else root_of(token) or token
+        return root
 
 
-def _root(token: str) -> tuple[str, int]:
-    """What a token is compared as, empty for words of grammar, and its bit."""
-    if len(_ROOTS) >= _MOST_ROOTS:
-        _ROOTS.clear()
-    root = "" if is_grammar(token) else root_of(token) or token
-    found = _ROOTS[token] = (root, crc32(root.encode("utf-8", "surrogatepass")) % BITS)
-    return found
+class _Bits(dict[str, int]):
+    """The bit of a root."""
+
+    def __missing__(self, root: str) -> int:
+        if len(self) >= _MOST_ROOTS:
+            self.clear()
+        self[root] = bit = crc32(root.encode("utf-8", "surrogatepass")) % BITS
+        return bit
+
+
+class _Logs(dict[int, float]):
+    """1 + ln of a count."""
+
+    def __missing__(self, count: int) -> float:
+        if len(self) >= _MOST_ROOTS:
+            self.clear()
+        self[count] = weight = 1 + log(count)
+        return weight
+
+
+_ROOTS: Final = _Roots()
+_BITS: Final = _Bits()
+_LOGS: Final = _Logs()
 
 
 class Bags:
@@ -111,11 +132,10 @@ class Comparison:
 
     def __init__(self, request: Bag, bags: Sequence[Bag]) -> None:
         """Takes all bags that will be compared."""
-        frequency: Counter[str] = Counter()
-        for bag in bags:
-            frequency.update(bag.weights.keys())
+        frequency = Counter(chain.from_iterable([bag.weights for bag in bags]))
         number = len(bags)
-        self._idf = {word: log(1 + number / n) for word, n in frequency.items()}
+        worth = [0.0, *(log(1 + number / n) for n in range(1, number + 1))]
+        self._idf = dict(zip(frequency, map(worth.__getitem__, frequency.values()), strict=True))
         rare = log(1 + number)
         self._asked = {word: weight * self._idf.get(word, rare) for word, weight in request.weights.items()}
         self._length = sqrt(sum([weight * weight for weight in self._asked.values()])) or 1.0
@@ -127,7 +147,7 @@ class Comparison:
         dot = sum([weight * weights[word] * idf[word] for word, weight in self._asked.items() if word in weights])
         if not dot:
             return 0.0
-        length = sqrt(sum([(weight * idf[word]) ** 2 for word, weight in weights.items()]))
+        length = hypot(*map(mul, weights.values(), map(idf.__getitem__, weights)))
         return min(1.0, dot / (length * self._length))
 
     def covered(self, bag: Bag) -> float:
