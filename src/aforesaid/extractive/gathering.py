@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from aforesaid.model import Weights
+    from aforesaid.answers import Weights
 
 SECOND: Final = 0.7
 """What the second best entry of an exchange adds to what the index says of the best; the others add nothing."""

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from aforesaid.answers import NO_WEIGHTS, Weights
 from aforesaid.extractive.gathering import SECOND, gather, gather_arrays, gather_singly
-from aforesaid.model import NO_WEIGHTS, Weights
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
