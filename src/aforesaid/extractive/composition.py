@@ -65,7 +65,7 @@ def compose(
         selection=selection, total=total, omitted=total, pool=len(survey.candidates), coverage=survey.coverage,
         warnings=survey.warnings,
     )  # fmt: skip
-    if survey.query.empty:
+    if survey.silent:
         return HistoryView(diagnostics=replace(base, status="no-query", reason="no-query"))
     if not total:
         return HistoryView(diagnostics=replace(base, reason="nothing-lost"))

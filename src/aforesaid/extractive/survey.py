@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from aforesaid import contextual, lineage
 from aforesaid.branches import cover, find_branch
@@ -21,6 +22,7 @@ from aforesaid.extractive.vectors import Comparison, read_bag
 from aforesaid.privacy.egress import is_due, redact_entry
 from aforesaid.query import read_query
 from aforesaid.text import digest
+from aforesaid.working import read_working
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -35,6 +37,7 @@ if TYPE_CHECKING:
 # What the addends of a score are worth at most; `docs/view.md` gives the formulas and what they were chosen on.
 RELEVANCE: Final = 40.0
 INDEX: Final = 60.0
+WORK: Final = 30.0
 RECENCY: Final = 4.0
 ROLES: Final = 2.0
 SALIENCE: Final = 3.0
@@ -71,6 +74,7 @@ class Survey(Struct, frozen=True, kw_only=True):
         candidates: the pool, oldest first, without salience and redundancy.
         bags: of the candidates, by place.
         query: what the request asks for.
+        silent: whether it names nothing that could be looked for, nor the work.
         visible: digests of texts that the model sees, among those of the pool.
         coverage: what was looked at.
         warnings: stable codes.
@@ -81,6 +85,7 @@ class Survey(Struct, frozen=True, kw_only=True):
     candidates: tuple[Candidate, ...]
     bags: Mapping[int, Bag]
     query: Query
+    silent: bool
     visible: frozenset[bytes]
     coverage: Coverage
     warnings: tuple[str, ...] = ()
@@ -107,35 +112,43 @@ def look(snapshot: Snapshot, shelf: Shelf, bags: Bags, asked: Asked, *, options:
         request, own = ("", None) if latest is None else (latest.text, latest.row)
     query = read_query(request)
     exchanges = shelf.exchanges(branch, own)
+    work = read_working(snapshot, branch, request, query) if options.working and exchanges else None
     blank = Survey(
-        branch=branch, exchanges=exchanges, candidates=(), bags={}, query=query, visible=frozenset(),
-        coverage=cover(snapshot.session),
+        branch=branch, exchanges=exchanges, candidates=(), bags={}, query=query, silent=query.empty and work is None,
+        visible=frozenset(), coverage=cover(snapshot.session),
     )  # fmt: skip
-    if query.empty or not exchanges:
+    if blank.silent or not exchanges:
         return blank
     index, warnings = _weigh(snapshot, shelf, query, request, branch)
+    asks = [_Ask(words=query.terms, index=index)]
+    if work is not None:
+        weighed, warnings = _weigh(snapshot, shelf, work[1], work[0], branch)
+        asks.append(_Ask(words=work[1].terms, index=weighed))
     node = Node(start=0, end=len(exchanges))
     if options.within is not None:
         first, end = options.within
         node = Node(start=max(0, first), end=min(end, len(exchanges)))
-    pool = choose_pool(node, () if options.sampled else index, options.max_candidates)
+    pool = choose_pool(node, () if options.sampled else _join(asks), options.max_candidates)
     read = Reader(snapshot, options)
     every = read.entries([row for place in pool for row in exchanges[place].rows])
     entries = {place: read.entries(exchanges[place].rows) for place in pool}
     visible = snapshot.digests(tuple({entry.digest for entry in every}), branch.context) | {digest(request)}
     sources = {place: tuple(map(read.source, some)) for place, some in entries.items()}
-    candidates, compared = _score(shelf, exchanges, _Pool(sources=sources, index=index, visible=visible), query, bags)
-    return Survey(
-        branch=branch, exchanges=exchanges, candidates=candidates, bags=compared, query=query, visible=visible,
-        coverage=blank.coverage, warnings=warnings,
-    )  # fmt: skip
+    candidates, compared = _score(shelf, _Pool(sources=sources, visible=visible), asks, bags)
+    return replace(blank, candidates=candidates, bags=compared, visible=visible, warnings=warnings)
+
+
+class _Ask(Struct, frozen=True, kw_only=True):
+    """What is looked for: the request, or the work; its words, and what the index says of each exchange for it."""
+
+    words: tuple[str, ...]
+    index: Sequence[float]
 
 
 class _Pool(Struct, frozen=True, kw_only=True):
-    """The exchanges that are compared: their sources by place, what the index says of any, and texts that are seen."""
+    """The exchanges that are compared: their sources by place, and texts that are seen."""
 
     sources: Mapping[int, tuple[Quoted, ...]]
-    index: Sequence[float]
     visible: frozenset[bytes]
 
 
@@ -197,9 +210,38 @@ def _weigh(
     return gather(weights, shelf.places, shelf.length), ()
 
 
-def _score(
-    shelf: Shelf, exchanges: Sequence[Exchange], pool: _Pool, query: Query, bags: Bags
-) -> tuple[tuple[Candidate, ...], dict[int, Bag]]:
+def _join(asks: Sequence[_Ask]) -> Sequence[float]:
+    """What the index says of each exchange for the request and the work together."""
+    if len(asks) == 1:
+        return asks[0].index
+    request, work = asks
+    first, second = 1 / (max(request.index) or 1.0), WORK / (RELEVANCE + INDEX) / (max(work.index) or 1.0)
+    return [first * one + second * other for one, other in zip(request.index, work.index, strict=True)]
+
+
+class _Judge:
+    """What the exchanges of a pool are worth for one thing that is looked for."""
+
+    def __init__(self, ask: _Ask, bags: Mapping[int, Bag]) -> None:
+        comparison = Comparison(read_bag(ask.words), tuple(bags.values()))
+        self._index = ask.index
+        self._cosines = {place: comparison.cosine(bag) for place, bag in bags.items()}
+        self._closest = max(self._cosines.values(), default=0.0) or 1.0
+        self._heaviest = max(ask.index, default=0.0) or 1.0
+        self.relevant = {
+            place for place, bag in bags.items() if self._cosines[place] and comparison.covered(bag) >= COVERED
+        }
+
+    def relevance(self, place: int) -> float:
+        """Its words, as a share of what stands nearest."""
+        return RELEVANCE * self._cosines[place] / self._closest
+
+    def index(self, place: int) -> float:
+        """What the index says of it, as a share of the heaviest."""
+        return INDEX * self._index[place] / self._heaviest
+
+
+def _score(shelf: Shelf, pool: _Pool, asks: Sequence[_Ask], bags: Bags) -> tuple[tuple[Candidate, ...], dict[int, Bag]]:
     """The pool with its scores, and the bags of its texts."""
     compared = {
         place: bags.get(
@@ -207,18 +249,16 @@ def _score(
         )
         for place, some in pool.sources.items()
     }
-    comparison = Comparison(read_bag(query.terms), tuple(compared.values()))
-    cosines = {place: comparison.cosine(bag) for place, bag in compared.items()}
-    closest = max(cosines.values(), default=0.0) or 1.0
-    heaviest = max(pool.index, default=0.0) or 1.0
+    request, *works = (_Judge(ask, compared) for ask in asks)
+    relevant = request.relevant.union(*(work.relevant for work in works))
     candidates: list[Candidate] = []
     for place, some in pool.sources.items():
         own = tuple(source for source in some if source.parts and source.entry.digest not in pool.visible)
-        relevant = cosines[place] > 0 and comparison.covered(compared[place]) >= COVERED
         addends = (
-            RELEVANCE * cosines[place] / closest,
-            INDEX * pool.index[place] / heaviest,
-            RECENCY * place / max(1, len(exchanges) - 1),
+            request.relevance(place),
+            request.index(place),
+            sum(WORK / (RELEVANCE + INDEX) * (work.relevance(place) + work.index(place)) for work in works),
+            RECENCY * place / max(1, shelf.length - 1),
             ROLES if len({source.entry.role for source in own}) > 1 else 0.0,
             0.0,
             0.0,
@@ -228,9 +268,9 @@ def _score(
                 place=place,
                 own=own,
                 addends=tuple(round(addend, 4) for addend in addends),
-                relevant=relevant,
+                relevant=place in relevant,
                 key=shelf.key_of(place),
-                fate="irrelevant" if not relevant else "no-room" if own else "in-context",
+                fate="irrelevant" if place not in relevant else "no-room" if own else "in-context",
             )
         )
     return tuple(candidates), compared

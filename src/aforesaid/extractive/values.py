@@ -22,7 +22,7 @@ Fate = Literal["selected", "irrelevant", "in-context", "private", "too-large", "
 """What became of a candidate: it stands in the view; nothing of the request stands in it; the model sees all of it; the
 privacy policy withholds something of it; it alone is larger than a view may be; what was chosen before left no room."""
 
-ADDENDS: Final = ("relevance", "index", "recency", "roles", "salience", "redundancy")
+ADDENDS: Final = ("relevance", "index", "work", "recency", "roles", "salience", "redundancy")
 """Names of the addends of a bundle's score, in their order; `docs/view.md` gives the formulas."""
 
 
@@ -96,6 +96,7 @@ class ViewOptions(Struct, frozen=True, kw_only=True):
         redacting: replace secrets in what is quoted, where the store holds any (`privacy.redactSecrets`).
         saved: whether the session has a file; else its pointers may not resolve.
         within: places of lost exchanges, from and before which the selection looks; None: all of them.
+        working: look for what the work that is going on needs too, beside the request (`retrieval.query` is `working`).
         sampled: fill the pool by time alone, to measure what the index is worth there.
         shorten: shortens paths in what is quoted (`privacy.shortenPaths`); None: it stays verbatim.
     """
@@ -105,6 +106,7 @@ class ViewOptions(Struct, frozen=True, kw_only=True):
     redacting: bool = True
     saved: bool = True
     within: tuple[int, int] | None = None
+    working: bool = False
     sampled: bool = False
     shorten: Callable[[str], str] | None = None
 

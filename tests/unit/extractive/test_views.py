@@ -68,6 +68,28 @@ def test_nothing_lost_and_nothing_relevant_give_an_empty_view(tmp_path: Path) ->
     assert (none.diagnostics.total, none.diagnostics.omitted) == (1, 1)
 
 
+def test_a_request_to_go_on_finds_what_the_work_needs_where_that_is_wanted(tmp_path: Path) -> None:
+    def ask(question: str, query: str) -> HistoryView:
+        rows = lost_session(talk(ABOUT_PORT, FRUIT, FRUIT), question)
+        said = pi.message("w0000000", "cccccccc", "next I change the gateway's port", "assistant", 20)
+        rows[-1] = pi.message("q0000000", "w0000000", question, minute=21)
+        rows.insert(-1, said)
+        return look(tmp_path, rows, settings={"retrieval.query": query})
+
+    assert ask("ok, continue", "latest").diagnostics.reason == "no-query"
+    found = ask("ok, continue", "working")
+    assert ids(found) == ["e0000000", "e0000001"]
+    (best, *_) = found.candidates
+    parts = {part.name: part.value for part in best.score_parts}
+    assert parts["work"] > 0
+    assert "relevance" not in parts, "the request itself named nothing"
+    assert ask("thanks, that is all", "working").diagnostics.reason == "no-query"
+    assert ask("are apples sweet?", "latest").entry_ids[-2:] == ("e0000004", "e0000005")
+    both = ask("are apples sweet?", "working")
+    assert set(both.entry_ids) == {f"e{at:07}" for at in range(6)}
+    assert both.candidates[0].place != 0, "the work never outweighs the request"
+
+
 def test_a_bundle_that_is_too_large_leaves_a_way_to_find_it(tmp_path: Path) -> None:
     texts = talk(FRUIT, (PORT, "port 5433 of the gateway, " * 100))
     view = look(tmp_path, lost_session(texts), settings={"memory.extractive.maxViewBytes": 1024})

@@ -57,7 +57,10 @@ def test_all_ways_are_measured_and_one_that_is_as_good_misses_the_gate(
     assert arms["newest"]["evidence@32768"] == 0.0
     assert arms["view"]["ceiling@32768"] == arms["view"]["ceiling@8192"] == 1.0
     assert "sets" not in document
-    assert "error[gate-missed]: the view is not above tfidf, sampled" in told.err
+    assert "error[gate-missed]: view is not above tfidf, view is not above sampled, view:working" in told.err
+    assert arms["view:working"] == {**arms["view"], "msPerQuery": arms["view:working"]["msPerQuery"]}, (
+        "no work, no more"
+    )
 
 
 def test_single_ways_and_wrong_ones(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -88,7 +91,9 @@ def test_figures_are_shares_of_what_whole_bundles_can_hold(capsys: pytest.Captur
     assert own["ofCeiling@32768"] == 0.5
     assert (own["bytes@8192"], own["msPerQuery"]) == (200, 2.0)
     assert figures.missed({"beam": found}) == []
-    assert figures.missed({"beam": found, "rediscovery": answers(view=0.0, newest=0.3, ceiling=1.0)}) == ["newest"]
+    assert figures.missed({"beam": found, "rediscovery": answers(view=0.0, newest=0.3, ceiling=1.0)}) == [
+        "view is not above newest"
+    ]
     assert figures.missed({"beam": answers(newest=0.4, ceiling=0.8)}) == []
     two = {"beam": found, "rediscovery": found}
     both = check("eval-view", json.dumps(figures.document("data", two)))
@@ -97,6 +102,32 @@ def test_figures_are_shares_of_what_whole_bundles_can_hold(capsys: pytest.Captur
     assert [line.split(":")[0] for line in capsys.readouterr().out.splitlines() if line.startswith("view, ")] == [
         "view, beam", "view, rediscovery", "view, all",
     ]  # fmt: skip
+
+
+def test_with_the_work_a_view_is_above_the_plain_ways_in_each_set() -> None:
+    def asked(own: float, **others: float) -> Found:
+        named = {name.replace("_", ":"): share for name, share in others.items()}
+        return answers(**{"view:working": own, **named, CEILING: 1.0})
+
+    high = asked(1.0, newest=0.1, tfidf_working=0.2, sampled_working=0.8)
+    assert figures.missed({"beam": high, "rediscovery": asked(0.5, newest=0.4, sampled_working=0.5)}) == []
+    assert figures.missed({"beam": high, "rediscovery": asked(0.5, tfidf_working=0.5, sampled_working=0.6)}) == [
+        "view:working is not above tfidf:working in rediscovery",
+        "view:working is below sampled:working in rediscovery",
+    ]
+    assert figures.missed({"beam": asked(0.5, sampled_working=0.5)}) == ["view:working is not above sampled:working"]
+
+
+@pytest.mark.data
+def test_on_real_sessions_the_view_of_the_work_is_above_every_plain_way(
+    data: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    ways = ("view:working", "newest", "tfidf", "tfidf:working")
+    chosen = [part for way in ways for part in ("--arm", way)]
+    assert main(["eval", "view", "--data", str(data / "rediscovery"), "--json", *chosen]) == 0
+    arms = check("eval-view", capsys.readouterr().out)["arms"]
+    best = max(arms[way]["ofCeiling@32768"] for way in ways[1:])
+    assert arms["view:working"]["ofCeiling@32768"] > best
 
 
 @pytest.mark.data

@@ -24,7 +24,7 @@ def run(data: str, chosen: Sequence[str], limit: int | None, *, as_json: bool) -
         as_json: whether a document is written.
 
     Returns:
-        1 if the view is not nearer to its ceiling than each of the others, where all were asked.
+        1 if the view is not nearer to its ceiling than each of the others that were asked (`figures.missed`).
 
     Raises:
         BadArgument: there is no such way, or no such set.
@@ -41,6 +41,6 @@ def run(data: str, chosen: Sequence[str], limit: int | None, *, as_json: bool) -
         figures.show(found)
     missed = figures.missed(found)
     if missed:
-        fail(GateMissed.code, f"the view is not above {', '.join(missed)}; run it again with --json for the figures")
+        fail(GateMissed.code, f"{', '.join(missed)}; run it again with --json for the figures")
         return GateMissed.exit_status
     return 0

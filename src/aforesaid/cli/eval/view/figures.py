@@ -5,7 +5,7 @@ from __future__ import annotations
 from statistics import fmean, median
 from typing import TYPE_CHECKING, Any, Final
 
-from aforesaid.cli.eval.view.fillings import CEILING, SIZES
+from aforesaid.cli.eval.view.fillings import CEILING, SIZES, WORKING
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -13,6 +13,16 @@ if TYPE_CHECKING:
     from aforesaid.cli.eval.view.fillings import Found
 
 SCHEMA: Final = "aforesaid.eval-view/1"
+VIEW: Final = "view"
+VIEW_WORKING: Final = VIEW + WORKING
+PLAIN: Final = {
+    VIEW: ("newest", "tfidf", "sampled"),
+    VIEW_WORKING: ("newest", "tfidf", f"tfidf{WORKING}", f"sampled{WORKING}"),
+}
+"""The plain ways that each way of the product has to be above over all questions, asked with no less than they are."""
+IN_EACH: Final = PLAIN[VIEW_WORKING][:-1]
+"""Those that it has to be above in each set too. Where all that was lost fits into the pool, sampling changes nothing,
+so there it only must not be below the sampled pool."""
 
 
 def measure(found: Found, way: str) -> dict[str, float]:
@@ -41,13 +51,33 @@ def together(answers: Mapping[str, Found]) -> Found:
 
 
 def missed(answers: Mapping[str, Found]) -> list[str]:
-    """The plain ways that the view is not above, by its part of the ceiling of all questions at the size judged."""
-    found = together(answers)
-    if "view" not in found:
-        return []
+    """What a view is not above, by its part of the ceiling at the size judged: over all questions, and in each set."""
+    everything = together(answers)
+    told = [
+        f"{own} is not above {way}"
+        for own, plain in PLAIN.items()
+        for way in plain
+        if not _is_above(everything, own, way)
+    ]
+    if len(answers) < 2:
+        return told
+    for name, found in answers.items():
+        told += [
+            f"{VIEW_WORKING} is not above {way} in {name}" for way in IN_EACH if not _is_above(found, VIEW_WORKING, way)
+        ]
+        (sampled,) = set(PLAIN[VIEW_WORKING]).difference(IN_EACH)
+        if not _is_above(found, VIEW_WORKING, sampled, equal=True):
+            told.append(f"{VIEW_WORKING} is below {sampled} in {name}")
+    return told
+
+
+def _is_above(found: Found, own: str, other: str, *, equal: bool = False) -> bool:
+    """Whether a way is above another one, or beside it; so it is if either was not asked."""
+    if own not in found or other not in found:
+        return True
     judged = f"ofCeiling@{SIZES[0]}"
-    own = measure(found, "view")[judged]
-    return [way for way in found if way not in {"view", CEILING} and measure(found, way)[judged] >= own]
+    first, second = measure(found, own)[judged], measure(found, other)[judged]
+    return first > second or (equal and first == second)
 
 
 def document(data: str, answers: Mapping[str, Found]) -> dict[str, Any]:

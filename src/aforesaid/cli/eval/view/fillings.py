@@ -25,6 +25,7 @@ from aforesaid.extractive.values import ViewOptions
 from aforesaid.extractive.vectors import Bags
 from aforesaid.storage.sqlite import open_store
 from aforesaid.text import tokens
+from aforesaid.working import collect_work
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -37,7 +38,9 @@ if TYPE_CHECKING:
 
 SIZES: Final = (32_768, 8_192)
 """Bytes of the views that are filled; the first is judged, the others are for information."""
-WAYS: Final = ("view", "newest", "tfidf", "sampled")
+WORKING: Final = ":working"
+"""Behind the name of a way that is asked with the work beside the request."""
+WAYS: Final = ("view", "newest", "tfidf", "sampled", *(f"{way}{WORKING}" for way in ("view", "tfidf", "sampled")))
 CEILING: Final = "ceiling"
 _EXHAUSTIVE: Final = 12
 """Bundles up to which every choice is tried for the ceiling; beyond, the best gain for each byte is taken."""
@@ -91,20 +94,21 @@ class Desk:
     def fill(self, way: str, size: int) -> Filled:
         """A view of so many bytes, filled in a way."""
         started = perf_counter()
+        way, working = way.removesuffix(WORKING), way.endswith(WORKING)
         if way in {"view", "sampled"}:
-            rows, used = self._product(size, sampled=way == "sampled")
+            rows, used = self._product(size, sampled=way == "sampled", working=working)
         elif way == CEILING:
             rows, used = self._best(size)
         else:
-            order = range(len(self._exchanges) - 1, -1, -1) if way == "newest" else self._by_cosine()
+            order = range(len(self._exchanges) - 1, -1, -1) if way == "newest" else self._by_cosine(working=working)
             rows, used = self._take(order, size)
         ms = (perf_counter() - started) * 1000
         goals = self._moment.goals
         return Filled(share=sum(bool(goal.rows & rows) for goal in goals) / len(goals), bytes=used, ms=ms)
 
-    def _product(self, size: int, *, sampled: bool) -> tuple[set[int], int]:
+    def _product(self, size: int, *, sampled: bool, working: bool) -> tuple[set[int], int]:
         moment = self._moment
-        options = ViewOptions(max_bytes=size, sampled=sampled)
+        options = ViewOptions(max_bytes=size, sampled=sampled, working=working)
         asked = Asked(leaf=moment.leaf, request=moment.query, context_entries=moment.context)
         survey = look(self._snapshot, self._shelf, self._bags, asked, options=options)
         made = compose(self._snapshot, self._shelf, survey, options)
@@ -123,14 +127,17 @@ class Desk:
                 sheet.add(bundle)
         return {source.entry.row for source in sheet.sources(int)}, sheet.size
 
-    def _by_cosine(self) -> list[int]:
+    def _by_cosine(self, *, working: bool) -> list[int]:
         """All bundles by the TF-IDF cosine of the whole bundle, as textbooks have it."""
+        query = self._moment.query
+        if working:
+            query = f"{query}\n{collect_work(self._snapshot, self._branch)}"
         counts = [self._count(place) for place in range(len(self._exchanges))]
         frequency: Counter[str] = Counter()
         for one in counts:
             frequency.update(one.keys())
         idf = {word: log(len(counts) / n) for word, n in frequency.items()}
-        asked = {word: n * idf[word] for word, n in Counter(tokens(self._moment.query)).items() if word in idf}
+        asked = {word: n * idf[word] for word, n in Counter(tokens(query)).items() if word in idf}
         scores = [_cosine(asked, one, idf) for one in counts]
         found = [place for place, score in enumerate(scores) if score > 0]
         return sorted(found, key=lambda place: (-scores[place], -place))
