@@ -324,7 +324,7 @@ def test_a_view_has_the_members_of_the_contract_in_its_order() -> None:
     sheet.add([quoted(1, "two", "parts \ud800"), quoted(2, "привет", role="assistant")])
     text = sheet.write(int)
     candidate = Candidate(
-        place=1, own=(quoted(1, "two"),), addends=(40.0, 60.0, 1.5, 0.0, 0.0, -2.25), relevant=True, key=b"",
+        place=1, own=(quoted(1, "two"),), addends=(40.0, 60.0, 0.0, 1.5, 0.0, 0.0, -2.25), relevant=True, key=b"",
         fate="selected",
     )  # fmt: skip
     made = HistoryView(
