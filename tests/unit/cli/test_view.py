@@ -25,8 +25,8 @@ def made(*parts: str, **more: object) -> HistoryView:
     text = sheet.write(int)
     own = (quoted(1, "x"), quoted(3, "y"))
     candidates = (
-        Candidate(place=1, own=own, addends=(40, 60, 1, 2, 0, 0), relevant=True, key=b"", fate="selected"),
-        Candidate(place=0, own=(), addends=(0, 1.5, 0, 0, 0, 0), relevant=False, key=b"", fate="in-context"),
+        Candidate(place=1, own=own, addends=(40, 60, 0, 1, 2, 0, 0), relevant=True, key=b"", fate="selected"),
+        Candidate(place=0, own=(), addends=(0, 1.5, 0, 0, 0, 0, 0), relevant=False, key=b"", fate="in-context"),
     )
     counts = ViewDiagnostics(total=7, selected=1, omitted=6)
     return HistoryView(
