@@ -27,7 +27,7 @@ from aforesaid.indexing import sync
 from aforesaid.storage.sqlite import SqliteStore, open_store
 from aforesaid.storage.sqlite import store as stores
 from aforesaid.storage.sqlite.catalogue import Catalogue
-from aforesaid.storage.sqlite.connection import PAGE
+from aforesaid.storage.sqlite.connection import CACHE_KIB, PAGE
 from aforesaid.storage.sqlite.store import KEPT_OPEN, key_of
 from aforesaid.storage.sqlite.writer import SPENDING
 
@@ -668,3 +668,36 @@ def test_what_was_read_stays_known_while_rows_are_only_added(tmp_path: Path) -> 
     with store.read(saved.key) as snapshot:
         assert [found.text for found in snapshot.entries([1, 2])] == ["other"]
     store.close()
+
+
+def test_a_file_that_is_opened_to_be_read_is_set_up_before_it_is_used_again(store: SqliteStore, folder: Path) -> None:
+    session = put(store)
+    store.close()
+    again = open_store(str(folder))
+    cache = "cache_size"
+    with again.read(session.key) as snapshot:
+        assert snapshot._connection.pragma(cache) != -CACHE_KIB
+    with again.read(session.key) as snapshot:
+        assert snapshot._connection.pragma(cache) == -CACHE_KIB
+        assert snapshot._connection.pragma("secure_delete") == 2  # fast
+        assert snapshot._connection.pragma("synchronous") == 1  # normal
+    again.close()
+
+
+def test_reading_leaves_no_log_behind(store: SqliteStore, folder: Path) -> None:
+    session = put(store)
+    store.close()
+    again = open_store(str(folder))
+    with again.read(session.key):
+        pass
+    again.close()
+    assert [file.name for file in (folder / "sessions").iterdir()] == [f"{session.key}.db"]
+
+
+def test_rows_are_selected_one_by_one_as_many_are(store: SqliteStore) -> None:
+    session = put(store, "/f", *(f"text {number}" for number in range(40)))
+    few, many = (3, 1, 3, 99, 16), tuple(range(30, 0, -1))
+    for rows in (few, many):
+        with store.read(session.key) as snapshot:
+            assert snapshot.texts(rows) == tuple([f"text {row - 1}" if row <= 40 else "" for row in rows])
+            assert [entry.row for entry in snapshot.entries(rows)] == [row for row in rows if row <= 40]

@@ -22,7 +22,7 @@ def make(folder: Path, *, writable: bool = True) -> WordIndex:
 
 
 def learn(index: WordIndex, key: str, *found: str) -> None:
-    index.learn(key, lambda: (b"i", 1, found))
+    index.learn(key, lambda: (b"i", 1, found, True))
 
 
 def holding(token: str) -> Clue:
@@ -32,8 +32,8 @@ def holding(token: str) -> Clue:
 def test_the_words_of_a_session_are_told_only_as_it_is_known(tmp_path: Path) -> None:
     index = make(tmp_path)
     learn(index, "a", "walnut", "chestnut", "oak")
-    index.learn("cut", lambda: (b"i", 1, ["nux" * 2000]))
-    index.learn("older", lambda: (b"i", 1, None))
+    index.learn("cut", lambda: (b"i", 1, ["nux" * 2000], True))
+    index.learn("older", lambda: (b"i", 1, None, False))
     assert index.fitting("a", b"i", 1, holding("nut")) is not None
     assert set(index.fitting("a", b"i", 1, holding("tnut")) or ()) == {"chestnut"}
     assert index.fitting("a", b"i", 1, Clue(kind="ends", token="oak")) == ("oak",)
@@ -41,7 +41,9 @@ def test_the_words_of_a_session_are_told_only_as_it_is_known(tmp_path: Path) -> 
     for key, incarnation, generation in (("b", b"i", 1), ("a", b"j", 1), ("a", b"i", 2), ("cut", b"i", 1)):
         assert index.fitting(key, incarnation, generation, holding("nut")) is None
     assert index.fitting("older", b"i", 1, holding("nut")) is None
-    assert index.known()["older"].long
+    assert {key: (state.long, state.fed) for key, state in index.known().items()} == {
+        "a": (False, True), "cut": (True, True), "older": (True, False),
+    }  # fmt: skip
     index.close()
 
 
@@ -154,7 +156,7 @@ def test_a_failure_leaves_what_was_there(tmp_path: Path) -> None:
     index = make(tmp_path)
     learn(index, "a", "walnut")
 
-    def fail() -> tuple[bytes, int, tuple[str, ...] | None]:
+    def fail() -> tuple[bytes, int, tuple[str, ...] | None, bool]:
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):

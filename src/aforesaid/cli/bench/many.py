@@ -51,8 +51,8 @@ _BYTES: Final = 3_000
 """Of the disk, that an entry takes at most: its line, its row, its words."""
 _BARE: Final = "SELECT rowid FROM search WHERE search MATCH ? ORDER BY bm25(search) LIMIT ?"
 _AGAIN: Final = (
-    (Target(name="recall of a rare name / the same shards bare", unit="ms", times=3), RARE),
-    (Target(name="recall of a common word / the same shards bare", unit="ms", times=3), COMMON),
+    (Target(name="recall of a rare name / the same shards bare", unit="ms", times=3), RARE, 150),
+    (Target(name="recall of a common word / the same shards bare", unit="ms", times=3), COMMON, 400),
 )
 _AFTER: Final = (
     (Target(name="rare name after other questions / the same shards bare", unit="ms", times=3), RARE, 150),
@@ -95,7 +95,9 @@ def measure(entries: int, rounds: int, folder: str, progress: Progress | None) -
 def measure_store(store: str, rounds: int) -> list[Row]:
     """The rows of a store that `fill` has filled."""
     with Engine.open(store) as engine:
-        rows = [judge(target, partial(_ask_again, engine, store, queries, rounds)) for target, queries in _AGAIN]
+        rows = [
+            judge(target, partial(_ask_again, engine, store, queries, rounds, aim)) for target, queries, aim in _AGAIN
+        ]
         for target, queries, aim in _AFTER:
             rows.append(judge(target, partial(_ask_in_turns, engine, store, queries, rounds, aim)))
         rows.append(_tell(_SINGLE, _ask_in_turns(engine, store, (SINGLE,), rounds, 150)))
@@ -164,22 +166,25 @@ class _Question:
         """Opens the session files that it opened and asks each for its best rows."""
         phrase = " ".join(f'"{word}"' for word in self.query.replace("_", " ").split())
         for file in self.files:
-            connection = apsw.Connection(file, flags=apsw.SQLITE_OPEN_READONLY)
+            connection = apsw.Connection(file, flags=apsw.SQLITE_OPEN_READWRITE)
             connection.execute(_BARE, (phrase, _LIMIT)).fetchall()
             connection.close()
 
 
-def _ask_again(engine: Engine, store: str, queries: Sequence[str], rounds: int) -> Attempt:
+def _ask_again(engine: Engine, store: str, queries: Sequence[str], rounds: int, aim: int) -> Attempt:
     """Each question as it is asked again, for the next page or because somebody else asks."""
     figures: list[float] = []
     floors: list[float] = []
     notes: list[str] = []
+    asked: list[float] = []
     for query in queries:
         question = _Question(engine, store, query)
         times = interleave([question.ask] * _TIMES, [question.ask_bare] * _TIMES, rounds)
+        asked += times[0]
         figures.append(median(times[0]))
         floors.append(median(times[1]))
         notes.append(f"{query} {figures[-1] / floors[-1]:.2f} ({len(question.files)} shards)")
+    notes.append(f"p95 {percentile(asked, 0.95):.1f} ms (aim {aim})")
     return Attempt(median(figures), median(floors), "; ".join(notes))
 
 
@@ -191,10 +196,13 @@ def _ask_in_turns(engine: Engine, store: str, queries: Sequence[str], rounds: in
     with steady():
         for _ in range(rounds):
             for question in questions:
+                # First the floor, while other questions have taken the files' places: a file that is open already,
+                # because it was asked just before, opens several times as fast.
+                floor = clock(question.ask_bare)
                 taken = clock(question.ask)
                 if question.query in queries:
                     figures.append(taken)
-                    floors.append(clock(question.ask_bare))
+                    floors.append(floor)
     shards = median([len(question.files) for question in questions if question.query in queries])
     note = f"{shards:.0f} shards; p95 {percentile(figures, 0.95):.1f} ms (aim {aim})"
     return Attempt(median(figures), median(floors), note)

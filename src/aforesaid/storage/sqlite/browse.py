@@ -21,7 +21,7 @@ from aforesaid.storage.sqlite.records import (
     unpack_extra,
     unsqueeze,
 )
-from aforesaid.storage.sqlite.spans import within
+from aforesaid.storage.sqlite.spans import FEW, MANY, select_rows, within
 from aforesaid.text import feed
 
 if TYPE_CHECKING:
@@ -34,8 +34,6 @@ if TYPE_CHECKING:
 
 KEPT = 2000
 """Entries of a listing that stays with an open file; the next page, or the next search, often asks for the same."""
-FEW = 16
-"""Rows that are asked for one by one."""
 KEPT_TEXTS = 16
 """Texts of one question that stay with an open file, as those of automatic retrieval do; the next one may ask again."""
 
@@ -54,8 +52,9 @@ _ONE = (
 _BARE_STANDINGS = (
     "SELECT entry.row, role, tokens FROM entry WHERE {within} AND length(text) > 0{more} ORDER BY entry.row"
 )
-_THESE = " AND entry.row IN (SELECT value FROM json_each(?))"
-_TEXTS = f"SELECT row, text, flags & {PACKED} FROM entry WHERE row IN (SELECT value FROM json_each(?))"
+_THESE = f" AND entry.row {MANY}"
+_TEXT = f"SELECT row, text, flags & {PACKED} FROM entry WHERE row = ?"
+_TEXTS = f"SELECT row, text, flags & {PACKED} FROM entry WHERE row {MANY}"
 _VOCABULARY = "CREATE VIRTUAL TABLE IF NOT EXISTS temp.vocabulary USING fts5vocab('main', 'search', 'row')"
 _WORDS = "SELECT term FROM temp.vocabulary"
 _UNFED = f"SELECT text, flags & {PACKED} FROM entry WHERE NOT flags & {FED} AND length(text) > 0"
@@ -149,7 +148,7 @@ def texts(shard: Shard, rows: Sequence[int]) -> tuple[str, ...]:
     """The texts of these rows, in the given order; empty for rows that do not exist."""
     found = {
         row: to_text(unsqueeze(text) if packed else text)
-        for row, text, packed in shard.database.connection.execute(_TEXTS, (f"[{','.join(map(str, rows))}]",))
+        for row, text, packed in select_rows(shard.database.connection, _TEXT, _TEXTS, rows)
         if text is not None
     }
     return tuple(found.get(row, "") for row in rows)

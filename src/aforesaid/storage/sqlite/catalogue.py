@@ -127,6 +127,8 @@ class Catalogue:
     def behind(self, session: Session, incarnation: bytes) -> bool:
         """Whether the catalogue knows less of a session than its file says."""
         state = (incarnation, session.generation)
+        if self._seen is not None and self._seen[1][1].get(session.key) == state:
+            return False  # what it loses later, a list of sessions puts right
         if self._seen is not None and self._seen[0] == self._version():
             return self._seen[1][1].get(session.key) != state
         return list(self._rows(_STATE, (session.key,))) != [state]

@@ -47,13 +47,23 @@ class Database:
         watched: whether SQLite notices what other processes write. If not, the connection serves one use only.
     """
 
-    __slots__ = ("connection", "identity", "path", "watched")
+    __slots__ = ("_bare", "connection", "identity", "path", "watched")
 
-    def __init__(self, path: str, connection: apsw.Connection, identity: Identity, *, watched: bool = True) -> None:
+    def __init__(
+        self, path: str, connection: apsw.Connection, identity: Identity, *, watched: bool = True, bare: bool = False
+    ) -> None:
         self.path = path
         self.connection = connection
         self.identity = identity
         self.watched = watched
+        self._bare = bare
+
+    def settle(self) -> None:
+        """Sets up what `open_bare` left out; outside a transaction."""
+        if self._bare:
+            _tune(self.connection)
+            _tune_writing(self.connection)
+            self._bare = False
 
     @property
     def current(self) -> bool:
@@ -102,6 +112,29 @@ def open_writable(path: str, timeout_ms: int) -> Database:
     return _open_writable(path, (status.st_dev, status.st_ino), timeout_ms)
 
 
+def open_bare(path: str, timeout_ms: int) -> Database | None:
+    """Opens a database of a store that can be written with nothing set up; None if there is none.
+
+    A search of many sessions opens dozens of files for a single question each, and every setting is a statement of its
+    own. `Database.settle` makes up for it before anything is written, or read again and again. The caller holds the
+    folder's lock.
+
+    Raises:
+        apsw.Error, OSError: as they come; callers translate.
+        StoreForeign: the file belongs to another user.
+    """
+    try:
+        status = os.stat(path)
+    except FileNotFoundError:
+        return None
+    refuse_foreign(path, status)
+    close_to_others(path, status)
+    # Not only for reading: the last of such connections could not take the log away when it is closed.
+    connection = apsw.Connection(path, flags=apsw.SQLITE_OPEN_READWRITE)
+    connection.set_busy_timeout(timeout_ms)
+    return Database(path, connection, (status.st_dev, status.st_ino), bare=True)
+
+
 def open_readable(path: str, timeout_ms: int) -> Database | None:
     """Opens a database that cannot be written; None if there is none.
 
@@ -120,12 +153,12 @@ def begin(database: Database, timeout_ms: int) -> None:
 def _open_writable(path: str, identity: Identity, timeout_ms: int) -> Database:
     connection = apsw.Connection(path, flags=apsw.SQLITE_OPEN_READWRITE)
     try:
-        _tune(connection, timeout_ms)
+        connection.set_busy_timeout(timeout_ms)
+        _tune(connection)
         connection.pragma("page_size", PAGE)
         # Switching a new file to a write-ahead log does not wait for locks by itself.
         persist(lambda: connection.pragma("journal_mode", "wal"), timeout_ms)
-        connection.pragma("synchronous", "NORMAL")
-        connection.pragma("journal_size_limit", WAL_KEPT)
+        _tune_writing(connection)
     except BaseException:
         connection.close(force=True)
         raise
@@ -143,7 +176,8 @@ def _open_readable(path: str, identity: Identity, timeout_ms: int) -> Database:
     for options in ("?mode=ro", "?immutable=1"):
         connection = apsw.Connection(location + options, flags=flags)
         try:
-            _tune(connection, timeout_ms)
+            connection.set_busy_timeout(timeout_ms)
+            _tune(connection)
             connection.pragma("schema_version")
         except (apsw.CantOpenError, apsw.ReadOnlyError):
             connection.close(force=True)
@@ -165,11 +199,15 @@ def _has_log(path: str) -> bool:
         return False
 
 
-def _tune(connection: apsw.Connection, timeout_ms: int) -> None:
-    connection.set_busy_timeout(timeout_ms)
+def _tune(connection: apsw.Connection) -> None:
     connection.pragma("cache_size", -CACHE_KIB)
     connection.pragma("temp_store", "MEMORY")
     connection.pragma("secure_delete", OVERWRITE_IN_PAGES)
+
+
+def _tune_writing(connection: apsw.Connection) -> None:
+    connection.pragma("synchronous", "NORMAL")
+    connection.pragma("journal_size_limit", WAL_KEPT)
 
 
 def persist(attempt: Callable[[], Result], timeout_ms: int) -> Result:

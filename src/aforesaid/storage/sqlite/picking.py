@@ -54,6 +54,7 @@ class Picker:
         self._words = words
         self._states = states
         self._standing: Standing | None = None
+        self._fits: dict[Clue, tuple[str, ...] | None] = {}
 
     def compare(self, sessions: Sequence[Session]) -> Standing:
         """How the index stands to a list of sessions."""
@@ -73,6 +74,7 @@ class Picker:
                 everything.append(key)
             else:
                 keys[state.number] = key
+        self._fits = {}
         opened = frozenset([*everything, *(session.key for session in unknown)])
         self._standing = Standing(sessions, known, states, tuple(unknown), opened, keys)
         return self._standing
@@ -88,11 +90,48 @@ class Picker:
                 return standing.open.union([keys[number] for number in numbers if number in keys])
         return frozenset([session.key for session in sessions])
 
-    def fitting(self, key: str, incarnation: bytes, generation: int, clue: Clue) -> tuple[str, ...] | None:
-        """The words that a clue may stand for in a session; None if nobody knows."""
-        if not os.path.exists(self._path):
-            return None
+    def hint(self, key: str, incarnation: bytes, generation: int) -> Hint | None:
+        """What the index knows of a session; None if it does not know it as it is."""
         try:
-            return self._words().fitting(key, incarnation, generation, clue)
+            state = None if self._standing is None else self._standing.known.get(key)
+            if state is None and os.path.exists(self._path):
+                state = self._words().known().get(key)
         except StoreError:
             return None  # only a help
+        if state is None or state.long or (state.incarnation, state.generation) != (incarnation, generation):
+            return None
+        return Hint(self, key, state)
+
+    def fitting(self, key: str, state: State, clue: Clue) -> tuple[str, ...] | None:
+        """The words that a clue may stand for in a session; None if there are too many, or nobody knows.
+
+        What was found while the index stood as it was compared holds for every session that it knew then.
+        """
+        standing = self._standing
+        compared = standing is not None and standing.known.get(key) is state
+        if compared and clue in self._fits:
+            return self._fits[clue]
+        try:
+            found = self._words().fitting(key, state.incarnation, state.generation, clue)
+            if compared and standing is not None and self._words().known() is standing.known:
+                self._fits[clue] = found
+        except StoreError:
+            return None  # only a help
+        return found
+
+
+class Hint(NamedTuple):
+    """What the index of words knows of one session as it is."""
+
+    picker: Picker
+    key: str
+    state: State
+
+    @property
+    def fed(self) -> bool:
+        """Whether each of its texts is known to be in its full-text index."""
+        return self.state.fed
+
+    def fitting(self, clue: Clue) -> tuple[str, ...] | None:
+        """The words that a clue may stand for; None if there are too many, or nobody knows."""
+        return self.picker.fitting(self.key, self.state, clue)

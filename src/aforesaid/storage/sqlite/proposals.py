@@ -12,14 +12,13 @@ from typing import TYPE_CHECKING
 from aforesaid.storage.sqlite.spans import within
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
     from typing import Any
 
     from aforesaid.inquiry import Alternatives, Clue
     from aforesaid.model import Span
+    from aforesaid.storage.sqlite.picking import Hint
     from aforesaid.storage.sqlite.shard import Shard
-
-    Fitting = Callable[[Clue], tuple[str, ...] | None]
 
 MOST_GROUPS = 4
 """Clues of one alternative that are asked of the index, the longest ones: each costs a search of its own."""
@@ -34,7 +33,7 @@ _PROPOSED = "SELECT rowid FROM search WHERE search MATCH ? AND {within}"
 
 
 def propose(
-    shard: Shard, alternatives: Alternatives, spans: Sequence[Span], *, generation: int, fitting: Fitting | None = None
+    shard: Shard, alternatives: Alternatives, spans: Sequence[Span], *, generation: int, hint: Hint | None = None
 ) -> tuple[int, ...] | None:
     """The rows within the spans whose texts may hold one of the alternatives, in order; None: any of them may.
 
@@ -43,7 +42,7 @@ def propose(
         alternatives: what is known of the words of a text that matches.
         spans: rows that count.
         generation: of the session in this transaction.
-        fitting: gives the words of this session that a clue may stand for, where they are known.
+        hint: what the index of words knows of the session as it is.
 
     Raises:
         apsw.Error: the index cannot be read.
@@ -54,21 +53,22 @@ def propose(
         return None
     queries: dict[str, None] = {}
     for clues in alternatives:
-        query = _query(clues, fitting)
+        query = _query(clues, hint)
         if query is None:
             return None
         if query:
             queries[query] = None
     condition, bounds = within(shard, "search.rowid", spans)
     statement = _PROPOSED.format(within=condition)
-    rows = {row for row in shard.unfed(generation) if any(first <= row <= last for first, last in spans)}
+    unfed = () if hint is not None and hint.fed else shard.unfed(generation)
+    rows = {row for row in unfed if any(first <= row <= last for first, last in spans)}
     for query in queries:
         found: list[Any] = shard.database.connection.execute(statement, (query, *bounds)).fetchall()
         rows.update([row for (row,) in found])
     return tuple(sorted(rows))
 
 
-def _query(clues: Sequence[Clue], fitting: Fitting | None) -> str | None:
+def _query(clues: Sequence[Clue], hint: Hint | None) -> str | None:
     """What the index is asked for, in the syntax of FTS5; empty if no text can match, None if that says nothing.
 
     Of whole words, some will do; the beginning of one takes the index several times as long.
@@ -81,9 +81,9 @@ def _query(clues: Sequence[Clue], fitting: Fitting | None) -> str | None:
                 wholes.append(f'"{clue.token}"')
             elif clue.kind == "begins" and (len(clue.token) > 1 or not clue.token.isascii()):
                 beginnings.append(f'"{clue.token}"*')
-    if not wholes and fitting is not None:
+    if not wholes and hint is not None:
         for clue in clues:
-            words = fitting(clue) if clue.kind in {"ends", "holds"} else None
+            words = hint.fitting(clue) if clue.kind in {"ends", "holds"} else None
             if words == ():
                 return ""
             if words is not None and len(words) <= MOST_WORDS:

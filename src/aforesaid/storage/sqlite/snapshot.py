@@ -28,36 +28,45 @@ from aforesaid.storage.sqlite.records import (
     unpack_lengths,
     unsqueeze,
 )
+from aforesaid.storage.sqlite.spans import MANY, select_rows
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from typing import Any
 
     from aforesaid.answers import TermRow, Weights
-    from aforesaid.inquiry import Alternatives, Clue, Filter, Outline, Standing
+    from aforesaid.inquiry import Alternatives, Filter, Outline, Standing
     from aforesaid.model import Session, Span
+    from aforesaid.storage.sqlite.picking import Hint
     from aforesaid.storage.sqlite.shard import Shard
-
-    Fitting = Callable[[Clue], tuple[str, ...] | None]
 
 _RUNS = "SELECT first, last, parent FROM run ORDER BY first"
 _MARKS = "SELECT row, change FROM mark ORDER BY row"
-_ENTRIES = (
+_ENTRY = (
     "SELECT entry.row, id, kind, role, flags, timestamp, line, offset, length, sha256, digest, tokens, redacted, extra,"
-    " parts, text FROM entry CROSS JOIN digest ON digest.row = entry.row"
-    " WHERE entry.row IN (SELECT value FROM json_each(?))"
+    " parts, text FROM entry CROSS JOIN digest ON digest.row = entry.row WHERE entry.row {which}"
 )
+_ENTRIES = _ENTRY.format(which=MANY)
+_ONE_ENTRY = _ENTRY.format(which="= ?")
 _REQUEST = f"SELECT max(row) FROM entry WHERE flags & {REQUEST} AND row BETWEEN ? AND ?"
 _DIGESTS = "SELECT digest FROM digest WHERE row BETWEEN ? AND ?"
 _TOKENS = "SELECT total(tokens) FROM entry WHERE row BETWEEN ? AND ?"
 _NOTHING = Extra()
 
 
+def _know_nothing() -> None:
+    """What there is to know of a session in memory, or of a shard that is opened by itself."""
+
+
 class ShardSnapshot:
     """The `Snapshot` of the SQLite store; lives within one read transaction that the store begins and ends."""
 
     def __init__(
-        self, shard: Shard, session: Session, damaged: Callable[[], None], fitting: Fitting | None = None
+        self,
+        shard: Shard,
+        session: Session,
+        damaged: Callable[[], None],
+        hint: Callable[[], Hint | None] = _know_nothing,
     ) -> None:
         """Takes a shard in a read transaction.
 
@@ -65,13 +74,13 @@ class ShardSnapshot:
             shard: where to read.
             session: what the shard said of itself in this transaction.
             damaged: called when the file turns out not to hold what was written.
-            fitting: gives the words of this session that a clue may stand for, where somebody knows them.
+            hint: tells what the index of words knows of the session.
         """
         self._shard = shard
         self._connection = shard.database.connection
         self._session = session
         self._damaged = damaged
-        self._fitting = fitting
+        self._hint = hint
 
     @property
     def session(self) -> Session:
@@ -107,7 +116,7 @@ class ShardSnapshot:
         missing = [row for row in rows if row not in found]
         if missing:
             with self._reading():
-                for columns in self._connection.execute(_ENTRIES, (f"[{','.join(map(str, missing))}]",)):
+                for columns in select_rows(self._connection, _ONE_ENTRY, _ENTRIES, missing):
                     entry = found[columns[0]] = _stored(columns)
                     recent.keep(entry.row, entry.text, entry)
         return tuple([found[row] for row in rows if row in found])
@@ -173,6 +182,12 @@ class ShardSnapshot:
         """What tells the session's file from any other that has stood at its path."""
         return self._shard.incarnation
 
+    @property
+    def fed(self) -> bool:
+        """Whether each text of the session is in its full-text index."""
+        with self._reading():
+            return not self._shard.unfed(self._session.generation)
+
     def words(self) -> tuple[str, ...] | None:
         """Every word of the session's texts once, in the form of the index; None if that was made by other rules."""
         if not self._shard.current:
@@ -223,7 +238,11 @@ class ShardSnapshot:
 
         with self._reading():
             found = proposals.propose(
-                self._shard, alternatives, spans, generation=self._session.generation, fitting=self._fitting
+                self._shard,
+                alternatives,
+                spans,
+                generation=self._session.generation,
+                hint=self._hint(),
             )
         self._shard.proposed = (asked, found) if found is not None and len(found) <= proposals.KEPT else None
         return found

@@ -10,11 +10,18 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
+    from typing import Any
+
+    import apsw
 
     from aforesaid.model import Span
     from aforesaid.storage.sqlite.shard import Shard
 
+FEW = 16
+"""Rows that are asked for one by one."""
+MANY = "IN (SELECT value FROM json_each(?))"
+"""The condition that a row is one of a list in JSON."""
 INLINE = 50
 """Up to so many spans stand in the statement itself."""
 
@@ -40,6 +47,22 @@ def within(shard: Shard, column: str, spans: Sequence[Span]) -> tuple[str, tuple
     _load(shard, spans)
     last = f"(SELECT last FROM temp.span WHERE first <= +{column} ORDER BY first DESC LIMIT 1)"
     return f"{column} BETWEEN ? AND ? AND +{column} <= {last}", (low, high)
+
+
+def select_rows(connection: apsw.Connection, one: str, many: str, rows: Sequence[int]) -> Iterable[Any]:
+    """What a statement selects of some rows, in any order.
+
+    A newly opened file has to prepare every statement, and one about a list takes it as long as ten about a row.
+
+    Args:
+        connection: in a transaction.
+        one: the statement for one row.
+        many: the same for rows that are `MANY`.
+        rows: which.
+    """
+    if len(rows) > FEW:
+        return connection.execute(many, (f"[{','.join(map(str, rows))}]",))
+    return (columns for row in dict.fromkeys(rows) for columns in connection.execute(one, (row,)))
 
 
 def _load(shard: Shard, spans: Sequence[Span]) -> None:

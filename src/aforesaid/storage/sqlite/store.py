@@ -35,6 +35,7 @@ from aforesaid.storage.sqlite.connection import (
     begin,
     folder_lock,
     move_log,
+    open_bare,
     open_readable,
     open_writable,
     remove_database,
@@ -54,10 +55,11 @@ if TYPE_CHECKING:
     from aforesaid.model import Session, Tally
     from aforesaid.ports import SessionWriter
     from aforesaid.reports import VectorCount
+    from aforesaid.storage.sqlite.connection import Database
     from aforesaid.storage.sqlite.erasure import Eraser
     from aforesaid.storage.sqlite.graveyard import Graveyard
     from aforesaid.storage.sqlite.manifests import Manifests
-    from aforesaid.storage.sqlite.picking import Picker
+    from aforesaid.storage.sqlite.picking import Hint, Picker
     from aforesaid.storage.sqlite.vectors import VectorFile
     from aforesaid.storage.sqlite.words import WordIndex
     from aforesaid.tombstones import Tombstones
@@ -167,9 +169,12 @@ class SqliteStore:
             learned += 1
         return learned
 
-    def _read_words(self, key: str) -> tuple[bytes, int, tuple[str, ...] | None]:
+    def _hint(self, key: str, incarnation: bytes, generation: int) -> Hint | None:
+        return self._picker.hint(key, incarnation, generation)
+
+    def _read_words(self, key: str) -> tuple[bytes, int, tuple[str, ...] | None, bool]:
         with self.read(key) as snapshot:
-            return snapshot.incarnation, snapshot.session.generation, snapshot.words()
+            return snapshot.incarnation, snapshot.session.generation, snapshot.words(), snapshot.fed
 
     def may_hold(self, sessions: Sequence[Session], alternatives: Alternatives) -> frozenset[str]:
         """The keys of those sessions that may hold a text with one of the alternatives."""
@@ -231,11 +236,11 @@ class SqliteStore:
         try:
             with self._watched(shard.key):
                 shard.database.connection.execute("BEGIN")
-                session = shard.load()
+                session = self._load(shard)
             if session is None:
                 raise _unknown(key)
-            fitting = partial(self._picker.fitting, key, shard.incarnation, session.generation)
-            yield ShardSnapshot(shard, session, lambda: self._mark_damaged(key), fitting)
+            hint = partial(self._hint, key, shard.incarnation, session.generation)
+            yield ShardSnapshot(shard, session, lambda: self._mark_damaged(key), hint)
         finally:
             # Not a rollback: that would empty the temporary table of spans as well.
             self._release(shard, "COMMIT")
@@ -518,7 +523,7 @@ class SqliteStore:
             return None
         try:
             with self._watched(key):
-                return shard.load()
+                return self._load(shard)
         finally:
             self._release(shard)
 
@@ -550,19 +555,20 @@ class SqliteStore:
         if self._is_damaged(key):
             raise StoreCorrupt(f"{self._path(key)} is damaged", "index the session again, or run `aforesaid rebuild`")
         shard = self._kept(key)
-        if shard is None and os.path.exists(self._path(key)):
-            with self._watched(key):
-                shard = self._open(key)
-                if shard is not None:
-                    try:
-                        readable = self._prepare(shard)
-                    except BaseException:
-                        shard.close()
-                        raise
-                    if not readable:
-                        shard.close()
-                        return None
-        return shard
+        if shard is not None:
+            return shard
+        with self._watched(key):
+            database = self._open(self._path(key))
+            if database is None:
+                return None
+            try:
+                if self._upgrade(database):
+                    return Shard(key, database)
+            except BaseException:
+                database.close()
+                raise
+        database.close()
+        return None
 
     def _kept(self, key: str) -> Shard | None:
         """An idle file that is still the one at its path."""
@@ -570,17 +576,18 @@ class SqliteStore:
             if shard.key == key:
                 self._idle.remove(shard)
                 if shard.database.lasting:
+                    shard.database.settle()
                     return shard
                 shard.close()
                 return self._kept(key)
         return None
 
-    def _open(self, key: str) -> Shard | None:
-        path = self._path(key)
+    def _open(self, path: str) -> Database | None:
+        """A session's file to be read; None if there is none."""
         if not self.writable:
-            database = open_readable(path, self._timeout_ms)
-            return None if database is None else Shard(key, database)
-        return self._make(key)
+            return open_readable(path, self._timeout_ms)
+        with folder_lock(self._lock, exclusive=False, timeout_ms=self._timeout_ms):
+            return open_bare(path, self._timeout_ms)
 
     def _make(self, key: str) -> Shard:
         """Opens a file for writing, or makes it."""
@@ -588,27 +595,29 @@ class SqliteStore:
         with folder_lock(self._lock, exclusive=False, timeout_ms=self._timeout_ms):
             return Shard(key, open_writable(self._path(key), self._timeout_ms))
 
-    def _prepare(self, shard: Shard) -> bool:
+    def _upgrade(self, database: Database) -> bool:
         """Makes a file that was just opened readable; False if nothing was ever committed to it."""
-        connection, path = shard.database.connection, shard.database.path
+        connection, path = database.connection, database.path
         found = migrations.version(connection)
-        older = migrations.check(found, migrations.SHARD, path)
-        if found == 0:
-            return False
-        if older:
+        if migrations.check(found, migrations.SHARD, path) and found:
             if not self.writable:
                 raise StoreReadOnly(
                     f"{path} is of an older version and read-only", "open it once where it can be written"
                 )
-            begin(shard.database, self._timeout_ms)
+            database.settle()
+            begin(database, self._timeout_ms)
             migrations.upgrade(connection, migrations.SHARD, path)
             connection.execute("COMMIT")
-        if self.writable:
-            session = shard.load()
-            if session is not None and self._catalogue.behind(session, shard.incarnation):
+        return found > 0
+
+    def _load(self, shard: Shard) -> Session | None:
+        """What a file says of its session; the first time that it is asked, the catalogue learns of it."""
+        session = shard.load()
+        if not shard.ready:
+            if self.writable and session is not None and self._catalogue.behind(session, shard.incarnation):
                 self._take_over(session, shard.incarnation)
-        shard.ready = True
-        return True
+            shard.ready = True
+        return session
 
     def _begin(self, key: str) -> Shard:
         """A file in a write transaction; made if there is none, and anew if it is damaged."""

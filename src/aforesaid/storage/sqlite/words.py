@@ -39,6 +39,8 @@ LONG = 20_000
 """Bytes of a word from which on a session counts as one that may hold anything: SQLite cuts very long tokens."""
 LISTED = 64_000_000
 """Bytes of the list of words that are held in memory at most; a longer one is read from the file each time."""
+_LONG_WORD, _FED = 1, 2
+"""Bits of the column `long`."""
 _REMEMBERED = 1_000_000
 """Words that a process knows to be in the list."""
 _BLOCKS = 64
@@ -60,12 +62,20 @@ _VERSION = "PRAGMA data_version"
 
 
 class State(Struct, frozen=True, kw_only=True):
-    """A session as the index knows it."""
+    """A session as the index knows it.
+
+    Attributes:
+        incarnation, generation: what it was then.
+        number: of its row.
+        long: whether it may hold any word.
+        fed: whether each of its texts is in its full-text index.
+    """
 
     incarnation: bytes
     generation: int
     number: int
     long: bool
+    fed: bool
 
 
 class WordIndex:
@@ -100,21 +110,23 @@ class WordIndex:
 
         return self._use(read) or {}
 
-    def learn(self, key: str, read: Callable[[], tuple[bytes, int, Iterable[str] | None]]) -> None:
+    def learn(self, key: str, read: Callable[[], tuple[bytes, int, Iterable[str] | None, bool]]) -> None:
         """Takes over the words of a session.
 
         Args:
             key: the session.
-            read: gives its incarnation, generation and words (None: they are not known); called while nothing can be
-                discarded, so that what is forgotten meanwhile cannot come back.
+            read: gives its incarnation, generation and words (None: they are not known), and whether each of its texts
+                is in its full-text index; called while nothing can be discarded, so that what is forgotten meanwhile
+                cannot come back.
         """
         if not self._writable:
             return
         with folder_lock(self._lock, exclusive=False, timeout_ms=self._timeout_ms):
-            incarnation, generation, found = read()
+            incarnation, generation, found, fed = read()
             words = list(found or ())
             # A character has at most four bytes.
             long = found is None or max(map(len, words), default=0) >= LONG // 4
+            flags = _LONG_WORD * long | _FED * fed
 
             def write(database: Database) -> bool:
                 connection = database.connection
@@ -126,7 +138,7 @@ class WordIndex:
                     if row is not None:
                         connection.execute(_FORGET, row)
                     number = row[0] if row is not None else None
-                    connection.execute(_PUT, (number, key, incarnation, generation, long))
+                    connection.execute(_PUT, (number, key, incarnation, generation, flags))
                     number = connection.last_insert_rowid() if number is None else number
                     connection.execute(_HOLD, (number, " ".join(words)))
                     if new:
@@ -202,7 +214,13 @@ class WordIndex:
         if self._states is None:
             rows: list[Any] = connection.execute(_KNOWN).fetchall()
             self._states = {
-                key: State(incarnation=incarnation, generation=generation, number=number, long=bool(long))
+                key: State(
+                    incarnation=incarnation,
+                    generation=generation,
+                    number=number,
+                    long=bool(long & _LONG_WORD),
+                    fed=bool(long & _FED),
+                )
                 for key, incarnation, generation, number, long in rows
             }
         return self._states

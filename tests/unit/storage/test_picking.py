@@ -1,0 +1,127 @@
+"""What the index of words is asked about single sessions, and for how long an answer holds."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from tests.fakes.entries import chain, described, entry
+
+from aforesaid.clues import find_clues
+from aforesaid.patterns import read_pattern
+from aforesaid.storage.sqlite import open_store
+from aforesaid.storage.sqlite.picking import Hint
+from aforesaid.storage.sqlite.words import WordIndex
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from aforesaid.inquiry import Alternatives
+    from aforesaid.model import Session
+    from aforesaid.storage.sqlite import SqliteStore
+
+WHOLE = ((1, 10),)
+
+
+def put(store: SqliteStore, file: str, *texts: str) -> Session:
+    with store.write(file) as writer:
+        known = writer.session.entries if writer.session else 0
+        writer.append(chain(*texts, prefix=f"{known}-"))
+        return writer.commit(described(file))
+
+
+def part(text: str) -> Alternatives:
+    return find_clues(read_pattern(text, "phrase", "all"))
+
+
+def propose(store: SqliteStore, session: Session, text: str) -> tuple[int, ...] | None:
+    with store.read(session.key) as snapshot:
+        return snapshot.propose(part(text), WHOLE)
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[SqliteStore]:
+    opened = open_store(str(tmp_path / "store"))
+    yield opened
+    opened.close()
+
+
+@pytest.fixture
+def asked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The sessions about which the file was asked."""
+    found: list[str] = []
+    fitting = WordIndex.fitting
+
+    def watched(index: WordIndex, key: str, *rest: object) -> tuple[str, ...] | None:
+        found.append(key)
+        return fitting(index, key, *rest)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(WordIndex, "fitting", watched)
+    return found
+
+
+def test_what_a_clue_stands_for_is_looked_up_once_for_all_sessions_that_were_compared(
+    store: SqliteStore, asked: list[str]
+) -> None:
+    sessions = [put(store, f"/{name}", f"the {name}walnuttree grows", "an oak") for name in "abc"]
+    store.learn_words(sessions)
+    assert store.may_hold(sessions, part("alnutt")) == {session.key for session in sessions}
+    assert [propose(store, session, "alnutt") for session in sessions] == [(1,)] * 3
+    assert asked == [sessions[0].key]
+
+
+def test_a_session_that_has_grown_since_is_not_answered_from_memory(store: SqliteStore) -> None:
+    sessions = [put(store, f"/{name}", f"the {name}walnuttree grows", "an oak") for name in "ab"]
+    store.learn_words(sessions)
+    assert store.may_hold(sessions, part("alnutt"))
+    assert propose(store, sessions[0], "alnutt") == (1,)
+    put(store, "/a", "a chestwalnuttx")
+    assert propose(store, sessions[0], "alnutt") is None
+    assert propose(store, sessions[1], "alnutt") == (1,)
+
+
+def test_an_index_that_was_begun_anew_is_asked_again(store: SqliteStore) -> None:
+    sessions = [put(store, f"/{name}", f"the {name}walnuttree grows", "an oak") for name in "ab"]
+    store.learn_words(sessions)
+    assert store.may_hold(sessions, part("alnutt"))
+    store.forget_words()
+    store.words.learn(sessions[1].key, lambda: store._read_words(sessions[1].key))
+    # Its list lacks the words of the first session now, of which it knew when they were compared.
+    assert propose(store, sessions[1], "alnutt") == (1,)
+    assert propose(store, sessions[0], "alnutt") is None
+    assert propose(store, sessions[1], "alnutt") == (1,)
+
+
+def test_a_session_that_nobody_compared_is_looked_up_by_itself(store: SqliteStore, asked: list[str]) -> None:
+    session = put(store, "/a", "the walnuttree grows", "an oak")
+    assert propose(store, session, "alnutt") is None
+    store.learn_words([session])
+    store._picking = None
+    assert propose(store, session, "alnutt") == (1,)
+    assert asked == [session.key]
+
+
+def test_texts_outside_the_full_text_index_are_always_proposed(store: SqliteStore) -> None:
+    fed = put(store, "/a", "a walnut tree", "an oak")
+    with store.write("/b") as writer:
+        writer.append([*chain("a walnut tree"), entry("b", "e1", "an oak", automatic=False)])
+        unfed = writer.commit(described("/b"))
+    for _ in range(2):
+        assert [propose(store, one, "a walnut tree") for one in (fed, unfed)] == [(1,), (1, 2)]
+        store.learn_words([fed, unfed])
+    known = store.words.known()
+    assert (known[fed.key].fed, known[unfed.key].fed) == (True, False)
+
+
+def test_an_index_that_cannot_be_read_is_only_missed(store: SqliteStore, tmp_path: Path) -> None:
+    session = put(store, "/a", "the walnuttree grows", "an oak")
+    store.learn_words([session])
+    picker = store._picker
+    standing = picker.compare([session])
+    (tmp_path / "store" / "words.db").unlink()
+    (tmp_path / "store" / "words.db").mkdir()
+    hint = Hint(picker, session.key, standing.known[session.key])
+    assert hint.fitting(part("alnutt")[0][0]) is None
+    picker._standing = None
+    assert picker.hint(session.key, b"", 1) is None
