@@ -109,7 +109,7 @@ class Eraser:
             return (), 0
         erased: list[Erased] = []
         discarded = 0
-        keys = list(self._store._keys())
+        keys = self._store._keys()
         sizes = [size_of(self._store._path(key)) for key in keys]
         total, done = sum(sizes), 0
         for key, size in zip(keys, sizes, strict=True):

@@ -67,6 +67,7 @@ if TYPE_CHECKING:
 SESSIONS = "sessions"
 CATALOGUE = "catalogue" + SUFFIX
 LOCK = "lock"
+_LOG = SUFFIX + COMPANIONS[0]
 DAMAGED = ".damaged"
 FORGOTTEN = "forgotten" + SUFFIX
 KEPT_OPEN = 48
@@ -130,7 +131,7 @@ class SqliteStore:
         self._vectors: dict[str, VectorFile] = {}
         self._picking: Picker | None = None
         self._listing: Listing | None = None
-        self._names: tuple[list[str], frozenset[str], list[str]] | None = None
+        self._names: tuple[list[str], set[str], frozenset[str], list[str]] | None = None
         self._missing: tuple[object, object, frozenset[str]] | None = None
         self._all: tuple[tuple[object, ...], tuple[Session, ...]] | None = None
 
@@ -495,26 +496,26 @@ class SqliteStore:
         except OSError as error:
             raise system_error(error, self._sessions) from error
         if self._names is None or self._names[0] is not names:
-            present = self._keys()
-            same = self._names is not None and self._names[1] == present.keys()
-            keys = self._names[1] if self._names is not None and same else frozenset(present)
-            self._names = names, keys, [key for key, logged in present.items() if logged]
-        _, keys, logs = self._names
+            # Logs come and go with every file that is opened, sessions do not.
+            databases = {name for name in names if name.endswith(SUFFIX)}
+            same = self._names is not None and self._names[1] == databases
+            keys = self._names[2] if self._names is not None and same else frozenset(self._keys())
+            logs = sorted([name.removesuffix(_LOG) for name in names if name.endswith(_LOG)])
+            self._names = names, databases, keys, [key for key in logs if key in keys]
+        keys, logs = self._names[2:]
         # A log without content is what a connection makes that only reads.
         return keys, [key for key in logs if _length(self._path(key) + COMPANIONS[0])]
 
-    def _keys(self) -> dict[str, bool]:
-        """The keys of all session files, and whether a write-ahead log stands beside them; in order."""
+    def _keys(self) -> list[str]:
+        """The keys of all session files, in order."""
         try:
             with os.scandir(self._sessions) as listed:
                 names = {entry.name for entry in listed if entry.is_file()}
         except FileNotFoundError:
-            return {}
+            return []
         except OSError as error:
             raise system_error(error, self._sessions) from error
-        return {
-            name.removesuffix(SUFFIX): name + COMPANIONS[0] in names for name in sorted(names) if name.endswith(SUFFIX)
-        }
+        return [name.removesuffix(SUFFIX) for name in sorted(names) if name.endswith(SUFFIX)]
 
     def _session(self, key: str) -> Session | None:
         """What a session's file says of it."""
