@@ -7,6 +7,7 @@ to `retrieval`. With `retrieval.semantic` off nothing imports this. All are froz
 from __future__ import annotations
 
 from array import array  # noqa: TC003 - msgspec resolves the annotations of its structs
+from math import inf
 from typing import Final, Literal
 
 from msgspec import Struct
@@ -142,6 +143,8 @@ class Similar(Struct, frozen=True, kw_only=True, gc=False):
         similarity: cosine to the query, rounded to six decimals.
         start, end: of the passage.
         hash: of the passage when its vector was made.
+        standing: how many standard deviations it is more similar than the mean of all passages that were looked at,
+            rounded to two decimals.
     """
 
     row: int
@@ -149,6 +152,7 @@ class Similar(Struct, frozen=True, kw_only=True, gc=False):
     start: int
     end: int
     hash: bytes
+    standing: float = 0.0
 
 
 class Scale(Struct, frozen=True, kw_only=True):
@@ -157,11 +161,21 @@ class Scale(Struct, frozen=True, kw_only=True):
     Attributes:
         plain: from here on a row counts that holds something of the request. One in a hundred pairs of a request and
             a passage that have nothing to do with each other reaches it.
-        strict: from here on a row is brought up by its vector alone. Of a thousand such passages one reaches it for
-            one request in twenty.
+        strict: from here on a row is brought up by its vector alone.
         weight: of the vector channel beside the lexical one, whose weight is 1.
+        likely, standing: a row is also brought up if it reaches `likely` and stands out from the others of its
+            session by `standing` deviations. Of sessions that have nothing to do with a request one in a hundred holds
+            a row that does both. Without a number here `strict` alone decides.
     """
 
     plain: float
     strict: float
     weight: float
+    likely: float = 0.0
+    standing: float = inf
+
+    def admits(self, similar: Similar) -> bool:
+        """Whether a row is brought up by its vector alone."""
+        return similar.similarity >= self.strict or (
+            similar.standing >= self.standing and similar.similarity >= self.likely
+        )

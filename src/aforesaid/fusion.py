@@ -57,7 +57,7 @@ def fuse(found: Sequence[Similar], scale: Scale, eligible: Places) -> Fused:
     return Fused(
         worth=worth,
         passages=passages,
-        admitted=frozenset(row for row, one in passages.items() if one.similarity >= scale.strict),
+        admitted=frozenset(row for row, one in passages.items() if scale.admits(one)),
     )
 
 

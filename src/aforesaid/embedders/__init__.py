@@ -45,18 +45,26 @@ class Local(Struct, frozen=True, kw_only=True):
 
 FEATURE_HASH: Final = "feature-hash-v1"
 STATIC: Final = "wordllama-l2-supercat"
+MULTILINGUAL: Final = "multilingual-e5-small-q4"
 TRANSFORMER: Final = "all-minilm-l6-v2-int8"
 MODELS: Final = (
     Local(model=FEATURE_HASH, dimensions=None, scale=Scale(plain=0.40, strict=0.50, weight=0.2)),
     Local(
-        model=TRANSFORMER, dimensions=384, batch=4, extra="semantic", scale=Scale(plain=0.23, strict=0.60, weight=1.0)
+        model=TRANSFORMER, dimensions=384, batch=4, extra="semantic", scale=Scale(plain=0.23, strict=0.60, weight=1.0, likely=0.40, standing=4.0)
     ),
     Local(
         model=STATIC,
         dimensions=256,
         shorter=True,
         extra="semantic-fast",
-        scale=Scale(plain=0.24, strict=0.50, weight=0.4),
+        scale=Scale(plain=0.24, strict=0.50, weight=0.4, likely=0.37, standing=4.0),
+    ),
+    Local(
+        model=MULTILINGUAL,
+        dimensions=384,
+        batch=4,
+        extra="semantic-multilingual",
+        scale=Scale(plain=0.82, strict=0.93, weight=1.0, likely=0.82, standing=4.0),
     ),
 )
 BY_NAME: Final = {local.model: local for local in MODELS}
@@ -81,6 +89,10 @@ def make(profile: Profile) -> EmbeddingPort:
         from aforesaid.embedders.static import StaticModel
 
         return StaticModel(profile.dimensions)
+    if profile.model == MULTILINGUAL:
+        from aforesaid.embedders.multilingual import Multilingual
+
+        return Multilingual()
     from aforesaid.embedders.transformer import Transformer
 
     return Transformer()

@@ -11,6 +11,7 @@ from array import array
 from bisect import bisect_left, bisect_right
 from heapq import nlargest
 from itertools import repeat
+from math import sqrt
 from operator import add, itemgetter, mul
 from sys import byteorder
 from typing import TYPE_CHECKING, Any, Final, Protocol
@@ -28,6 +29,8 @@ DIGITS: Final = 6
 _MOST_SLICES: Final = 64
 """Of more stretches the whole product is taken and the rows are picked from it."""
 _SPARE: Final = 16
+_LEAST_SPREAD: Final = 1e-4
+"""Of similarities that hardly differ none stands out."""
 
 
 class Matrix(Protocol):
@@ -49,6 +52,7 @@ class Matrix(Protocol):
         """The rows within spans whose best passage is most similar to a query, at least `floor`, best first.
 
         Of rows of one similarity the later comes first. Rows that are not admitted do not count towards the limit.
+        How far each stands out is told beside all passages within the spans.
         """
         ...
 
@@ -95,6 +99,9 @@ class NumpyMatrix:
         numpy = self._numpy
         vector = numpy.frombuffer(query, dtype="<f4")
         scores, starts, shifts = self._scores(vector, spans)
+        middle = float(scores.mean(dtype="f8")) if len(scores) else 0.0
+        beside = scores - numpy.float32(middle)
+        spread = sqrt(float(beside @ beside) / max(1, len(scores)))
         wide = min(len(scores), limit + limit // 2 + _SPARE)
         exact = vector.astype("f8")
         while wide:
@@ -106,7 +113,9 @@ class NumpyMatrix:
                 zip(similar.tolist(), self._rows[places].tolist(), places.tolist(), strict=True), limit, floor, admits
             )
             if ended or wide == len(scores):
-                return tuple([self._similar(place, similarity) for similarity, place in found])
+                return tuple(
+                    [self._similar(place, similarity, (similarity - middle, spread)) for similarity, place in found]
+                )
             wide = min(len(scores), wide * 4)
         return ()
 
@@ -140,8 +149,8 @@ class NumpyMatrix:
         shifts = numpy.array([first for first, _ in slices], dtype="i8") - starts[:-1]
         return scores, starts[:-1], shifts
 
-    def _similar(self, place: int, similarity: float) -> Similar:
-        return _similar(self._held, place if self._order is None else int(self._order[place]), similarity)
+    def _similar(self, place: int, similarity: float, standing: tuple[float, float]) -> Similar:
+        return _similar(self._held, place if self._order is None else int(self._order[place]), similarity, standing)
 
 
 class ArrayMatrix:
@@ -177,19 +186,26 @@ class ArrayMatrix:
         """See `Matrix`."""
         vector = to_floats(query)
         scored: list[tuple[float, int, int]] = []
+        every: list[float] = []
         for first, last in spans:
             low, high = bisect_left(self._rows, first), bisect_right(self._rows, last)
             scores = self._scores(vector, low, high)
+            every += scores
             scored += [
                 (round(score, DIGITS), self._rows[place], place)
                 for place, score in enumerate(scores, low)
                 if score >= floor - 1e-6
             ]
+        middle = sum(every) / max(1, len(every))
+        spread = sqrt(sum([(score - middle) ** 2 for score in every]) / max(1, len(every)))
         wide = min(len(scored), limit + limit // 2 + _SPARE)
         while wide:
             found, ended = _choose(nlargest(wide, scored), limit, floor, admits)
             if ended or wide == len(scored):
-                return tuple(_similar(self._held, self._order[place], similarity) for similarity, place in found)
+                return tuple(
+                    _similar(self._held, self._order[place], similarity, (similarity - middle, spread))
+                    for similarity, place in found
+                )
             wide = min(len(scored), wide * 4)
         return ()
 
@@ -233,13 +249,16 @@ def _choose(
     return found, False
 
 
-def _similar(held: Held, place: int, similarity: float) -> Similar:
+def _similar(held: Held, place: int, similarity: float, standing: tuple[float, float]) -> Similar:
+    """A row, with how far its similarity lies above the mean and the deviation of all."""
+    above, spread = standing
     return Similar(
         row=held.rows[place],
         similarity=similarity,
         start=held.starts[place],
         end=held.ends[place],
         hash=held.hashes[place * HASH_BYTES : (place + 1) * HASH_BYTES],
+        standing=round(above / spread, 2) if spread > _LEAST_SPREAD else 0.0,
     )
 
 

