@@ -83,13 +83,18 @@ def rank(
         or matched.phrases
         or matched.terms
         or candidate.admitted
-        or (admitting and candidate.relevance is not None and candidate.relevance.neighbours > 0)
+        or (admitting and candidate.relevance is not None and _is_near(candidate.relevance))
     ]
     # Three stable sorts, the last key first: strings cannot be negated to sort downwards.
     ranked.sort(key=lambda row: row.candidate.entry.id)
     ranked.sort(key=lambda row: row.candidate.entry.timestamp or "", reverse=True)
     ranked.sort(key=lambda row: (_TIERS[row.tier], -row.score))
     return tuple(ranked)
+
+
+def _is_near(relevance: Relevance) -> bool:
+    """Whether anything but words of its own makes a row relevant."""
+    return relevance.neighbours > 0 or relevance.semantic > 0
 
 
 def score(

@@ -107,7 +107,7 @@ def test_a_failed_search_sends_the_native_messages(desk: Desk, transcript: Path)
         "from aforesaid import retrieval\n"
         "from aforesaid.errors import ExactSearchFailed\n"
         "def fails(*_, **__): raise ExactSearchFailed('made to fail', 'x')\n"
-        "retrieval._search = fails\n"
+        "retrieval.search = fails\n"
         "sys.exit(main(sys.argv[1:]))"
     )
     done = subprocess.run(

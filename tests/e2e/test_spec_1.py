@@ -14,7 +14,8 @@ from tests import pi
 
 from aforesaid import Engine, Retrieval
 from aforesaid.errors import ConfigInvalid, ExactSearchFailed, StoreCorrupt, TextSearchFailed
-from aforesaid.retrieval import RetrievalOptions, retrieve
+from aforesaid.retrieval import retrieve
+from aforesaid.retrieval.options import RetrievalOptions
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

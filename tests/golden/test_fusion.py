@@ -5,6 +5,7 @@ from __future__ import annotations
 from array import array
 
 import pytest
+from msgspec.structs import replace
 from tests.values import make_entry
 
 from aforesaid import contextual, lineage, ranking
@@ -81,6 +82,16 @@ def test_contextual_ranking_adds_a_vector_before_neighbours_take_their_share() -
 def test_only_the_strict_floor_brings_back_what_holds_nothing() -> None:
     fused = fuse([similar(1, 0.5), similar(2, 0.4999), similar(9, 0.99)], SCALE, BRANCH)
     assert fused.admitted == {1}
+
+
+@pytest.mark.parametrize(
+    ("likeness", "standing", "admitted"),
+    [(0.4, 3.5, True), (0.4, 3.49, False), (0.3999, 9.0, False), (0.5, 0.0, True)],
+)
+def test_what_is_likely_and_stands_out_comes_back_too(likeness: float, standing: float, admitted: bool) -> None:
+    one = replace(similar(1, likeness), standing=standing)
+    assert bool(fuse([one], replace(SCALE, likely=0.4, standing=3.5), BRANCH).admitted) is admitted
+    assert bool(fuse([one], SCALE, BRANCH).admitted) is (likeness >= SCALE.strict)
 
 
 def test_no_vector_displaces_a_literal() -> None:

@@ -50,7 +50,11 @@ TRANSFORMER: Final = "all-minilm-l6-v2-int8"
 MODELS: Final = (
     Local(model=FEATURE_HASH, dimensions=None, scale=Scale(plain=0.40, strict=0.50, weight=0.2)),
     Local(
-        model=TRANSFORMER, dimensions=384, batch=4, extra="semantic", scale=Scale(plain=0.23, strict=0.60, weight=1.0, likely=0.40, standing=4.0)
+        model=TRANSFORMER,
+        dimensions=384,
+        batch=4,
+        extra="semantic",
+        scale=Scale(plain=0.23, strict=0.60, weight=1.0, likely=0.40, standing=4.0),
     ),
     Local(
         model=STATIC,
@@ -62,9 +66,9 @@ MODELS: Final = (
     Local(
         model=MULTILINGUAL,
         dimensions=384,
-        batch=4,
+        batch=2,
         extra="semantic-multilingual",
-        scale=Scale(plain=0.82, strict=0.93, weight=1.0, likely=0.82, standing=4.0),
+        scale=Scale(plain=0.82, strict=0.93, weight=1.0, likely=0.82, standing=3.5),
     ),
 )
 BY_NAME: Final = {local.model: local for local in MODELS}

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import unicodedata
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from aforesaid.embedding import LOCAL_PROVIDER, Profile
 
@@ -18,6 +18,10 @@ if TYPE_CHECKING:
 
     from aforesaid.embedding import Purpose
     from aforesaid.model import Cleared
+
+
+_MOST_CHARACTERS: Final = 2_000
+"""Of a text that are read; a passage has half as many, unless its compatibility form is longer."""
 
 
 class Multilingual:
@@ -38,11 +42,13 @@ class Multilingual:
 
     def embed(self, texts: Cleared[str], purpose: Purpose) -> Sequence[Sequence[float]]:
         """See `EmbeddingPort`. Requests and passages are told apart, as the model was trained."""
-        found: Sequence[Sequence[float]] = self._model.encode([_plain(text) for text in texts.values], purpose == "query")
+        found: Sequence[Sequence[float]] = self._model.encode(
+            [_plain(text) for text in texts.values], purpose == "query"
+        )
         return found
 
 
 def _plain(text: str) -> str:
     """A text as the engine can take it: no end in its middle, no half pairs, nothing that would grow."""
     whole = text.encode("utf-8", "replace").decode("utf-8").replace("\0", " ")
-    return unicodedata.normalize("NFKC", whole)
+    return unicodedata.normalize("NFKC", whole)[:_MOST_CHARACTERS]

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from aforesaid.model import Branch, Session, Span
     from aforesaid.ports import EntryPort, Snapshot, StorePort
     from aforesaid.reports import SyncReport
-    from aforesaid.retrieval import RetrievalOptions
+    from aforesaid.retrieval.options import RetrievalOptions
 
 AHEAD = "ahead:"
 """The id of a request that has none yet; no host makes ids like it."""

@@ -24,7 +24,8 @@ from aforesaid.errors import (
     TextSearchFailed,
     UsageError,
 )
-from aforesaid.retrieval import RetrievalOptions, retrieve
+from aforesaid.retrieval import retrieve
+from aforesaid.retrieval.options import RetrievalOptions
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

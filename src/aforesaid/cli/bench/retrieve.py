@@ -21,7 +21,7 @@ from aforesaid.cli.bench.rows import Attempt, Target, clock, interleave, judge, 
 from aforesaid.cli.bench.setting import default_config
 from aforesaid.engine import Engine
 from aforesaid.errors import OperationError
-from aforesaid.retrieval import LITERAL_POOL, TERM_POOL
+from aforesaid.retrieval.candidates import LITERAL_POOL, TERM_POOL
 from aforesaid.storage.sqlite import open_store
 
 if TYPE_CHECKING:

@@ -22,7 +22,7 @@ from aforesaid.cli.bench.floors import Reference, Text
 from aforesaid.cli.bench.worker import Progressed
 from aforesaid.config import OPTIONS, Config, Setting
 from aforesaid.engine import Engine
-from aforesaid.errors import OperationError, StoreFull
+from aforesaid.errors import BadArgument, OperationError, StoreFull
 from aforesaid.model import Entry
 from aforesaid.transcripts import READERS
 
@@ -266,10 +266,21 @@ def _build(corpus: Corpus, sizes: Sequence[int], folder: str, progress: Progress
 
 
 @contextmanager
-def working_folder(parent: str | None) -> Iterator[str]:
-    """A folder for everything that is made, removed at the end."""
+def working_folder(parent: str | None, *, keep: str | None = None) -> Iterator[str]:
+    """A folder for everything that is made, removed at the end; with `keep` this one, which stays.
+
+    Raises:
+        BadArgument: `keep` cannot be a folder.
+    """
     import tempfile  # late: only here
 
+    if keep is not None:
+        try:
+            os.makedirs(keep, exist_ok=True)
+        except OSError as error:
+            raise BadArgument(f"{keep} cannot be made", "name a folder with --keep") from error
+        yield os.path.abspath(keep)
+        return
     if parent is not None:
         os.makedirs(parent, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix="aforesaid-bench-", dir=parent, ignore_cleanup_errors=True) as folder:

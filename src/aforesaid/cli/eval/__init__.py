@@ -34,6 +34,9 @@ def add_arguments(parser: ArgumentParser) -> None:
     )
     parser.add_argument("--arm", action="append", metavar="NAME", help="a way of answering; repeatable (default: all)")
     parser.add_argument("--limit", type=int, metavar="N", help="only the first N questions")
+    parser.add_argument(
+        "--keep", metavar="DIR", help="keep the indexed conversations and their vectors there for the next run"
+    )
 
 
 def run(arguments: Namespace, options: Options) -> int:
@@ -44,6 +47,8 @@ def run(arguments: Namespace, options: Options) -> int:
     """
     if arguments.limit is not None and arguments.limit < 1:
         raise BadArgument(f"--limit {arguments.limit} leaves no question", "use at least 1")
+    if arguments.keep is not None and arguments.set in ("rediscovery", "view"):
+        raise BadArgument(f"--keep is not for {arguments.set}", "leave it out: nothing of this set takes long to make")
     if arguments.set == "rediscovery":
         from aforesaid.cli.eval import rediscovery  # late: one set at a time
 
@@ -61,13 +66,15 @@ def run(arguments: Namespace, options: Options) -> int:
     questions = _read(arguments.set, arguments.data)
     if arguments.limit is not None:
         questions = replace(questions, questions=questions.questions[: arguments.limit])
-    with working_folder(None) as folder, Progress("Asking") as progress:
+    with working_folder(None, keep=arguments.keep) as folder, Progress("Asking") as progress:
         answers = arms.run(tuple(arguments.arm or arms.ARMS), questions, folder, progress)
     goals: Sequence[Goal] = ()
-    if arguments.set == "coding" and arguments.limit is None:
-        from aforesaid.cli.eval.coding.goals import judge  # late: of one set
+    if arguments.limit is None:
+        from aforesaid.cli.eval import gates  # late: a part of a set is judged by nothing
+        from aforesaid.cli.eval.coding.goals import judge
 
-        goals = judge(answers)
+        sessions = report.sessions_of(questions)
+        goals = judge(answers) if arguments.set == "coding" else gates.judge(arguments.set, answers, sessions)
     if options.json:
         emit(report.document(questions, answers, goals))
     else:

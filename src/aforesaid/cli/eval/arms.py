@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from aforesaid.cli.eval.questions import Conversation, EvalSet, Question, Turn
     from aforesaid.config import Config
-    from aforesaid.retrieval import RetrievalOptions
+    from aforesaid.retrieval.options import RetrievalOptions
 
     Progress = Callable[[int, int], None]
 
@@ -161,18 +161,20 @@ PRODUCT: Final = {
 ARMS: Final = (*BASELINES, *PRODUCT)
 """What is asked by default: everything that needs no extra."""
 HYBRID: Final = {
-    f"hybrid:{local.model}": Way(
+    f"{name}:{local.model}": Way(
         settings={
             "retrieval.ranking": "contextual",
             "retrieval.semantic": True,
             "retrieval.embedding.model": local.model,
             # What is measured must not depend on how busy the machine is.
             "retrieval.embedding.timeoutMs": 120_000,
-        }
+        },
+        admitting=name == "hybrid-open",
     )
+    for name in ("hybrid", "hybrid-open")
     for local in MODELS
 }
-"""The same with vectors of each model; some need an extra, and take long to make."""
+"""The same with vectors of each model, under the match rule and without; some need an extra, and take long to make."""
 
 
 def run(

@@ -49,7 +49,7 @@ def test_a_scan_finds_a_text_inside_words_too(reference: Reference) -> None:
 
 
 def test_the_pool_is_the_products(reference: Reference) -> None:
-    from aforesaid.retrieval import LITERAL_POOL, TERM_POOL
+    from aforesaid.retrieval.candidates import LITERAL_POOL, TERM_POOL
 
     assert TERM_POOL == POOL
     assert LITERAL_POOL == 200

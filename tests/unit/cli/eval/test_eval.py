@@ -10,15 +10,21 @@ import pytest
 from tests.schemas import check
 
 from aforesaid.cli import main
-from aforesaid.cli.eval import arms, beam, locomo, measures
+from aforesaid.cli.eval import arms, beam, gates, locomo, measures
 from aforesaid.cli.eval.measures import Answer
 from aforesaid.cli.eval.questions import Conversation, EvalSet, Question, Turn
 from aforesaid.cli.eval.sources import parse_day, parse_moment
+from aforesaid.embedders.feature_hash import FeatureHash
 from aforesaid.engine import Engine
 from aforesaid.errors import BadArgument, OperationError
 
 if TYPE_CHECKING:
+    from array import array
+    from collections.abc import Sequence
     from pathlib import Path
+
+    from aforesaid.embedding import Purpose
+    from aforesaid.model import Cleared
 
 
 def turn(id_: str, text: str, session: str = "") -> Turn:
@@ -188,6 +194,82 @@ def test_an_arm_with_vectors_asks_no_question_before_they_are_there(tmp_path: Pa
     with Engine.open(tmp_path / "store", arms.defaults({})) as engine:
         (count,) = engine.status().vectors
         assert count.model == "feature-hash-v1"
+
+
+def test_without_the_match_rule_what_is_near_what_was_found_comes_back_too(tmp_path: Path) -> None:
+    arm = "hybrid-open:feature-hash-v1"
+    answers = arms.run(("hybrid:feature-hash-v1", arm), small(), str(tmp_path))
+    assert "b" not in answers["hybrid:feature-hash-v1"][0].ids
+    assert "b" in answers[arm][0].ids
+    assert answers[arm][1].ids == ()
+
+
+def test_what_is_kept_is_not_made_again(
+    chats: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    kept = tmp_path / "kept" / "beam"
+    asked = ["eval", "beam", "--data", str(chats), "--arm", "hybrid:feature-hash-v1", "--json", "--keep", str(kept)]
+    made: list[int] = []
+    embed = FeatureHash.embed
+
+    def count(port: FeatureHash, texts: Cleared[str], purpose: Purpose) -> Sequence[array[float]]:
+        made.append(len(texts.values) if purpose == "source" else 0)
+        return embed(port, texts, purpose)
+
+    monkeypatch.setattr(FeatureHash, "embed", count)
+    figures = []
+    for _ in range(2):
+        assert main(asked) == 0
+        figures.append(json.loads(capsys.readouterr().out)["arms"]["hybrid:feature-hash-v1"]["mrr"])
+        made.append(-1)
+    first, second = made[: made.index(-1)], made[made.index(-1) + 1 : -1]
+    assert sum(first) == 3
+    assert sum(second) == 0
+    assert figures[0] == figures[1]
+
+
+@pytest.mark.parametrize("name", ["rediscovery", "view"])
+def test_what_takes_no_time_is_not_kept(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["eval", name, "--data", "x", "--keep", "y"]) == 2
+    assert "--keep is not for" in capsys.readouterr().err
+
+
+def test_a_folder_that_cannot_be_made_is_an_argument_error(
+    chats: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "file").write_text("", "utf-8")
+    keep = str(tmp_path / "file" / "kept")
+    assert main(["eval", "beam", "--data", str(chats), "--arm", "fts5", "--keep", keep]) == 2
+    assert "cannot be made" in capsys.readouterr().err
+
+
+def test_gates_are_differences_to_what_else_was_asked() -> None:
+    good, bad = answer("2", "4"), answer("9")
+    goals = gates.judge("beam", {"fts5": [bad, bad], "contextual": [good, bad], "hybrid:m": [bad, good]}, {})
+    assert [(goal.arm, goal.name, goal.figure, goal.met) for goal in goals] == [
+        ("contextual", "recall@10", 0.5, True),
+        ("contextual", "recall@10 above fts5", 0.5, True),
+        ("hybrid:m", "recall@10 above fts5", 0.5, True),
+        ("hybrid:m", "recall@10 beside contextual", 0.0, True),
+    ]
+    goals = gates.judge("locomo", {"fts5": [good], "contextual": [good], "hybrid:m": [bad], "hybrid-open:m": [bad]}, {})
+    assert [(goal.arm, goal.figure, goal.met) for goal in goals] == [
+        ("contextual", 1.0, True),
+        ("contextual", 0.0, False),
+        ("hybrid:m", -1.0, False),
+        ("hybrid:m", -1.0, False),
+    ]
+    nothing = Question(conversation="c", text="?", kind="none")
+    assert gates.judge("beam", {"contextual": [answer(question=nothing)]}, {}) == ()
+    assert gates.judge("beam", {"recency": [good]}, {}) == ()
+
+
+def test_a_missed_gate_is_exit_status_1(chats: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    status = main(["eval", "beam", "--data", str(chats), "--json", "--arm", "fts5", "--arm", "contextual"])
+    document = check("eval", capsys.readouterr().out)
+    assert status == (0 if all(goal["met"] for goal in document["goals"]) else 1)
+    assert {goal["name"] for goal in document["goals"]} == {"recall@10", "recall@10 above fts5"}
+    assert [goal["met"] for goal in document["goals"]] == [True, False]
 
 
 def test_an_arm_whose_vectors_are_missing_is_no_answer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -14,62 +14,27 @@ from msgspec.structs import replace
 
 from aforesaid import contextual, evidence, lineage, ranking
 from aforesaid.allowance import FULL, allow
-from aforesaid.answers import NO_WEIGHTS, Candidate, Coverage, Diagnostics, Matched, Query, Retrieval, Weight
+from aforesaid.answers import Coverage, Diagnostics, Matched, Query, Retrieval
 from aforesaid.branches import cover, find_branch
-from aforesaid.errors import ExactSearchFailed, TextSearchFailed
+from aforesaid.errors import ExactSearchFailed
 from aforesaid.language.endings import ENDINGS
 from aforesaid.matching import Probe
 from aforesaid.privacy.egress import find_replacements, is_due
 from aforesaid.query import read_query
+from aforesaid.retrieval.candidates import Found, Near, find_similar, search, without_stale
 from aforesaid.text import digest
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Sequence
+    from collections.abc import Callable, Sequence
 
     from aforesaid.allowance import Allowance
-    from aforesaid.answers import Ranked, Relevance, RetrievalStatus, Semantic, Weights
-    from aforesaid.fusion import Fused
-    from aforesaid.model import Branch, Span, StoredEntry
+    from aforesaid.answers import Ranked, RetrievalStatus, Semantic
+    from aforesaid.model import Branch, Span
     from aforesaid.moments import Time
     from aforesaid.ports import SimilarityPort, Snapshot
     from aforesaid.privacy.judge import Judge
+    from aforesaid.retrieval.options import RetrievalOptions
     from aforesaid.withholding import Judged
-
-TERM_POOL = 80
-"""Rows that the full-text search hands over, best bm25 first: several times as many as come back by default."""
-CONTEXT_POOL = 64
-"""The same of contextual ranking, which needs fewer: what makes a row relevant is counted before the pool is cut."""
-LITERAL_POOL = 200
-"""Rows that each literal search hands over: latest on the branch first."""
-LITERALS_POOL = 1600
-"""Rows that all literal searches of a request hand over together, each an equal share."""
-
-
-class RetrievalOptions(Struct, frozen=True, kw_only=True):
-    """What steers a retrieval.
-
-    Attributes:
-        exact: search identifiers and phrases literally (`retrieval.exact`).
-        fts: search terms in the full-text index (`retrieval.fts`).
-        contextual: order what holds no name or phrase by its place among relevant neighbours (`retrieval.ranking`).
-        admitting: let relevant neighbours bring up rows in which nothing was verified. For measurement only: no
-            configuration says so, for it breaks the match rule.
-        working: ask beside the request for what the agent is working on (`retrieval.query`).
-        sparing: spend less of the tokens the more the model sees (`retrieval.sparing`).
-        max_results: at most so many hits (`retrieval.maxResults`, 1 to 100).
-        max_tokens: at most so many estimated tokens of evidence (`context.maxRetrievedHistoryTokens`).
-        redacting: replace secrets in what is quoted, where the store holds any (`privacy.redactSecrets`).
-    """
-
-    exact: bool = True
-    fts: bool = True
-    contextual: bool = False
-    admitting: bool = False
-    working: bool = False
-    sparing: bool = True
-    max_results: int = 12
-    max_tokens: int = 16_000
-    redacting: bool = True
 
 
 def retrieve(
@@ -120,7 +85,7 @@ def retrieve(
             hits=(),
             diagnostics=_blank(snapshot, options, started, similar),
         )
-    near = None if similar is None else _Near(port=similar, admits=_gate(snapshot, judge))
+    near = None if similar is None else Near(port=similar, admits=_gate(snapshot, judge))
     looks = [
         _look(snapshot, one, words, request=request, branch=branch, options=options, near=near)
         for words, one in (*asked, *work)
@@ -175,13 +140,6 @@ def retrieve(
     )
 
 
-class _Near(Struct, frozen=True, kw_only=True):
-    """The vector search, and which of the rows that it finds may be handed out."""
-
-    port: SimilarityPort
-    admits: Callable[[int], bool] | None
-
-
 def _gate(snapshot: Snapshot, judge: Judge | None) -> Callable[[int], bool] | None:
     """Says of a row whether the privacy policy lets it go, so that none that it does not let go takes a place."""
     if judge is None or judge.open:
@@ -202,7 +160,7 @@ def _report(similar: SimilarityPort, looks: Sequence[_Look], hidden: Sequence[Ra
 class _Look(Struct, frozen=True, kw_only=True):
     """What one query brought up: rows that the model does not see, best first; of `ranked` ones with a match."""
 
-    found: _Found
+    found: Found
     probe: Probe
     ranked: int
     hidden: tuple[Ranked, ...]
@@ -216,13 +174,13 @@ def _look(
     request: str,
     branch: Branch,
     options: RetrievalOptions,
-    near: _Near | None,
+    near: Near | None,
 ) -> _Look:
     """Searches for the query of some words, verifies and ranks what was found, leaves out what the model sees."""
-    fused = None if near is None else _find_similar(near, words, branch)
-    found = _search(snapshot, query, branch, words, options=options, fused=fused)
+    fused = None if near is None else find_similar(near, words, branch)
+    found = search(snapshot, query, branch, words, options=options, fused=fused)
     if fused is not None:
-        found = _without_stale(found, fused)
+        found = without_stale(found, fused)
     probe = _probe(query, options)
     time = _read_time(words) if options.contextual else None
     ranked = _verify_and_rank(found, query, probe, time, options)
@@ -297,18 +255,6 @@ def _withhold(
     return withhold(snapshot, ranked, distinct, branch, judge)
 
 
-class _Found(Struct, frozen=True, kw_only=True):
-    """What the searches gave, before anything was verified in the texts."""
-
-    candidates: tuple[Candidate, ...] = ()
-    length: int = 0
-    in_context: int = 0
-    off_branch: int = 0
-    exact_failed: bool = False
-    warnings: tuple[str, ...] = ()
-    stale: int = 0
-
-
 def _latest_request(snapshot: Snapshot, branch: Branch) -> tuple[Branch, str]:
     """The text of the latest real user message; it is never evidence for itself."""
     entry = snapshot.latest_request(branch.spans)
@@ -324,143 +270,6 @@ def _only_named(ranked: tuple[Ranked, ...]) -> tuple[Ranked, ...]:
     return tuple(row for row in ranked if row.matched.terms)
 
 
-def _find_similar(near: _Near, words: str, branch: Branch) -> Fused:
-    """The rows of the branch that are similar to a request, and what they are worth."""
-    from aforesaid.fusion import fuse  # late: only vectors need it
-
-    beside = lineage.subtract(branch.spans, branch.eligible)
-    found = near.port.find(words, branch.eligible, beside, near.admits)
-    return fuse(found, near.port.scale, lineage.Places(branch.eligible))
-
-
-def _without_stale(found: _Found, fused: Fused) -> _Found:
-    """Takes what vectors of other texts are worth from the candidates."""
-    from aforesaid.fusion import still_says, without_vector  # late: as above
-
-    kept: list[Candidate] = []
-    stale = 0
-    for candidate in found.candidates:
-        passage = fused.passages.get(candidate.entry.row)
-        if passage is None or still_says(candidate.entry, passage):
-            kept.append(candidate)
-            continue
-        stale += 1
-        relevance = None if candidate.relevance is None else without_vector(candidate.relevance)
-        kept.append(replace(candidate, relevance=relevance, semantic=0.0, passage=None, admitted=False))
-    return replace(found, candidates=tuple(kept), stale=stale)
-
-
-def _search(
-    snapshot: Snapshot, query: Query, branch: Branch, request: str, *, options: RetrievalOptions, fused: Fused | None
-) -> _Found:
-    """Asks every generator and merges what they found by row; rows off the branch are dropped and counted."""
-    rows: dict[int, None] = {}
-    order: dict[int, int] = {}
-    relevance: dict[int, Relevance] = {}
-    warnings: tuple[str, ...] = ()
-    in_context = 0
-    if options.exact:
-        try:
-            needles = (*query.identifiers, *query.phrases)
-            share = min(LITERAL_POOL, LITERALS_POOL // max(1, len(needles)))
-            for literal_rows in snapshot.find_literals(needles, branch.eligible, share):
-                rows.update(dict.fromkeys(literal_rows))
-        except ExactSearchFailed:
-            return _Found(exact_failed=True)
-    if options.fts:
-        try:
-            if options.contextual:
-                weights = _weigh(snapshot, query, branch, request)
-                relevance = _order(snapshot, weights, branch, fused, literal=rows, admitting=options.admitting)
-            else:
-                found = snapshot.find_terms(query.terms, branch.eligible, TERM_POOL)
-                order = {term_row.row: place for place, term_row in enumerate(found)}
-            in_context = snapshot.count_terms(query.terms, branch.context)
-        except TextSearchFailed:
-            warnings = (TextSearchFailed.code,)
-        else:
-            rows.update(dict.fromkeys((*order, *relevance)))
-    if fused is not None:
-        if options.contextual and not relevance:
-            relevance = _order(snapshot, None, branch, fused, literal=rows, admitting=False)
-        rows.update(dict.fromkeys((*relevance, *(() if options.contextual else fused.passages))))
-    places = lineage.Places(branch.spans)
-    on_branch = {row: place for row in rows if (place := places.of(row)) is not None}
-    return _Found(
-        candidates=tuple(
-            _candidate(entry, on_branch[entry.row], order.get(entry.row), relevance.get(entry.row), fused)
-            for entry in snapshot.entries(tuple(on_branch))
-        ),
-        length=places.length,
-        in_context=in_context,
-        off_branch=len(rows) - len(on_branch),
-        warnings=warnings,
-    )
-
-
-def _candidate(
-    entry: StoredEntry, position: int, order: int | None, relevance: Relevance | None, fused: Fused | None
-) -> Candidate:
-    """An eligible row with what each search says of it."""
-    if fused is None or entry.row not in fused.passages:
-        return Candidate(entry=entry, position=position, order=order, relevance=relevance)
-    from aforesaid.fusion import DOCUMENTED  # late: only vectors need it
-
-    passage = fused.passages[entry.row]
-    return Candidate(
-        entry=entry,
-        position=position,
-        order=order,
-        relevance=relevance,
-        semantic=DOCUMENTED * fused.worth[entry.row],
-        passage=(passage.start, passage.end),
-        admitted=entry.row in fused.admitted,
-    )
-
-
-def _weigh(snapshot: Snapshot, query: Query, branch: Branch, request: str) -> Weights:
-    """The rows that hold something of the topics, or of the words beside them."""
-    roots = contextual.roots_of(query.terms)
-    plain = tuple(term for term in query.terms if term not in roots)
-    beginnings = (*roots.values(), *contextual.asides(request, query.terms))
-    return snapshot.weigh_terms(plain, beginnings, branch.spans, contextual.pairs_of(request))
-
-
-def _order(
-    snapshot: Snapshot,
-    weights: Weights | None,
-    branch: Branch,
-    fused: Fused | None,
-    *,
-    literal: Collection[int],
-    admitting: bool,
-) -> dict[int, Relevance]:
-    """The rows that are most relevant in their place on the branch, best first."""
-    weights = NO_WEIGHTS if weights is None else weights
-    others: tuple[Weight, ...] = ()
-    semantic: dict[int, float] = {}
-    if fused is not None:
-        from aforesaid.fusion import RELEVANCE  # late: as above
-
-        best = max(weights.scores, default=0.0) or RELEVANCE
-        alone = snapshot.entries(sorted(fused.admitted.difference(weights.rows)))
-        others = tuple(Weight(row=entry.row, score=0.0, role=entry.role) for entry in alone)
-        semantic = {row: best * worth for row, worth in fused.worth.items()}
-    if admitting:
-        others = _all_others(snapshot, weights, branch)
-    places, eligible = lineage.Places(branch.spans), lineage.Places(branch.eligible)
-    return contextual.order(weights, places, eligible, CONTEXT_POOL, semantic=semantic, literal=literal, others=others)
-
-
-def _all_others(snapshot: Snapshot, weights: Weights, branch: Branch) -> tuple[Weight, ...]:
-    """The eligible rows that hold nothing."""
-    from aforesaid.inquiry import Filter  # late: nothing but a measurement needs it
-
-    known = set(weights.rows)
-    outlines = snapshot.outlines(branch.eligible, Filter())
-    return tuple(Weight(row=one.row, score=0.0, role=one.role) for one in outlines if one.row not in known)
-
-
 def _probe(query: Query, options: RetrievalOptions) -> Probe:
     """What is looked for in each text."""
     literals = (query.identifiers, query.phrases) if options.exact else ((), ())
@@ -470,7 +279,7 @@ def _probe(query: Query, options: RetrievalOptions) -> Probe:
 
 
 def _verify_and_rank(
-    found: _Found, query: Query, probe: Probe, time: Time | None, options: RetrievalOptions
+    found: Found, query: Query, probe: Probe, time: Time | None, options: RetrievalOptions
 ) -> tuple[Ranked, ...]:
     """Looks in each text for what was asked, and orders the rows in which something really stands."""
     verified = []
