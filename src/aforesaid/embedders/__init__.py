@@ -68,7 +68,7 @@ MODELS: Final = (
         dimensions=384,
         batch=2,
         extra="semantic-multilingual",
-        scale=Scale(plain=0.82, strict=0.93, weight=1.0, likely=0.82, standing=3.5),
+        scale=Scale(plain=0.83, strict=0.90, weight=1.0, likely=0.83, standing=4.0),
     ),
 )
 BY_NAME: Final = {local.model: local for local in MODELS}

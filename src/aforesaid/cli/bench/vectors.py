@@ -18,8 +18,10 @@ from msgspec.structs import replace
 from aforesaid.cli.bench.requests import mix
 from aforesaid.cli.bench.rows import Attempt, Target, clock, interleave, judge, steady, unmeasured
 from aforesaid.cli.bench.setting import default_config
+from aforesaid.embedders import FEATURE_HASH, MODELS, MULTILINGUAL, STATIC, TRANSFORMER, make
+from aforesaid.embedders.calls import Calls
 from aforesaid.embedders.feature_hash import FeatureHash
-from aforesaid.embedding import Covered, Held, Passage, Vectors
+from aforesaid.embedding import LOCAL_PROVIDER, Covered, Held, Passage, Profile
 from aforesaid.engine import Engine
 from aforesaid.errors import OperationError
 from aforesaid.passages import cut
@@ -37,12 +39,11 @@ if TYPE_CHECKING:
     from aforesaid.cli.bench.rows import Row
     from aforesaid.cli.bench.setting import Prepared
     from aforesaid.config import Config
-    from aforesaid.embedding import Purpose
-    from aforesaid.model import Cleared
+    from aforesaid.embedders import Local
+    from aforesaid.ports import EmbeddingPort
 
 _SEARCH: Final = Target(name="vector search / numpy product and selection", unit="ms", times=1.3)
 _LOAD: Final = Target(name="loading vectors / the same as JSON text", unit="ms", times=0.05)
-_SYNC: Final = Target(name="vectors of a session / the bare model (feature hash)", unit="ms", times=1.6)
 _WHOLE: Final = Target(
     name="hybrid request / lexical one, its vector and the vector search", unit="ms", times=1.0, plus=2.0
 )
@@ -52,6 +53,11 @@ _POOL: Final = 80
 _TEXTS: Final = 5_000
 """Vectors of which the JSON text is made: it takes long."""
 _QUERIES: Final = 12
+_ALL: Final = 1_000_000
+_LATEST: Final = {STATIC: 1_000, TRANSFORMER: 24, MULTILINGUAL: 12}
+"""Entries of which slow models make vectors: a second or two."""
+_BATCH: Final = 64
+"""Texts of a call, as configured by default."""
 _HASHED: Final = FeatureHash(_DIMENSIONS)
 
 
@@ -70,7 +76,7 @@ def measure(prepared: Prepared, count: int, rounds: int) -> list[Row]:
     else:
         rows = [judge(_SEARCH, lambda: _search(numpy, count, rounds))]
     rows.append(judge(_LOAD, lambda: _load(prepared, rounds)))
-    rows.append(judge(_SYNC, lambda: _sync(prepared, rounds)))
+    rows += [_made_by(local, prepared, rounds) for local in MODELS]
     rows.append(judge(_WHOLE, lambda: _whole(prepared, rounds)))
     return rows
 
@@ -124,42 +130,60 @@ def _load(prepared: Prepared, rounds: int) -> Attempt:
     return Attempt(median(figures), median(floors), f"{_TEXTS:,} vectors")
 
 
-def _sync(prepared: Prepared, rounds: int) -> Attempt:
-    """Vectors of a whole session from its shard into its file, beside the model over the same passages."""
-    judge_all = Judge(Policy(), provider=_HASHED.profile.provider)
+def _target(local: Local) -> Target:
+    """The bound of making vectors; a model that costs next to nothing leaves more to what is around it."""
+    return Target(
+        name=f"vectors of a session / the bare model ({local.model})",
+        unit="ms",
+        times=1.6 if local.model == FEATURE_HASH else 1.2,
+    )
+
+
+def _made_by(local: Local, prepared: Prepared, rounds: int) -> Row:
+    """The row of one model, if its extra is there."""
+    profile = Profile(provider=LOCAL_PROVIDER, model=local.model, dimensions=local.dimensions or _DIMENSIONS)
+    try:
+        port = make(profile)
+    except ImportError:
+        return unmeasured(_target(local), f"needs the extra {local.extra}")
+    return judge(_target(local), lambda: _sync(prepared, local, port, rounds))
+
+
+def _sync(prepared: Prepared, local: Local, port: EmbeddingPort, rounds: int) -> Attempt:
+    """Vectors of the latest entries from their shard into a file, called as the product does, beside the bare model."""
+    judge_all = Judge(Policy(), provider=LOCAL_PROVIDER)
+    calls = Calls(lambda: port, port.profile, seconds=600, trusted=local.model == FEATURE_HASH)
+    batch = min(_BATCH, local.batch)
+    most = _LATEST.get(local.model, _ALL)
     store = open_store(prepared.single)
     try:
         session = store.sessions()[0]
         texts: list[str] = []
         with store.read(session.key) as snapshot:
-            for entry in snapshot.entries(range(1, session.entries + 1)):
+            for entry in snapshot.entries(range(max(1, session.entries - most + 1), session.entries + 1)):
                 if entry.automatic:
                     texts += [entry.text[start:end] for start, end in cut(entry.text)]
-
-        def embed(sealed: Cleared[str], purpose: Purpose) -> Vectors:
-            del purpose
-            return Vectors(values=tuple(_HASHED.vector(text).tobytes() for text in sealed.values))
-
         maker = Maker(
             read=lambda: store.read(session.key),
             vectors=store.vectors(session.key),
-            profile=_HASHED.profile,
-            embed=embed,
+            profile=port.profile,
+            embed=calls.embed,
             clear=Clearing(judge_all.clear_all),
-            most=1_000_000,
-            batch=64,
+            most=most,
+            batch=batch,
         )
+        sealed = [judge_all.clear_all(texts[at : at + batch]) for at in range(0, len(texts), batch)]
         figures: list[float] = []
         floors: list[float] = []
         with steady():
             for _ in range(rounds):
                 store.vectors(session.key).discard()
-                floors.append(clock(lambda: [_HASHED.vector(text) for text in texts]))
+                floors.append(clock(lambda: [port.embed(some, "source") for some in sealed]))
                 figures.append(clock(partial(make_vectors, maker)))
         store.vectors(session.key).discard()
     finally:
         store.close()
-    speed = f"{len(texts) / median(figures) * 1000:,.0f} passages a second"
+    speed = f"{len(texts):,} passages, {len(texts) / median(figures) * 1000:,.0f} a second"
     return Attempt(median(figures), median(floors), speed)
 
 
