@@ -120,9 +120,8 @@ def find_lost(
     rows = _compactions(snapshot, branch)
     if compaction is not None:
         if not 1 <= compaction <= len(rows):
-            raise BadArgument(
-                f"there is no compaction {compaction}", f"the branch has {len(rows)}; the oldest one is number 1"
-            )
+            there = f"the branch has {len(rows)}; the oldest one is number 1" if rows else "nothing was compacted on it"
+            raise BadArgument(f"there is no compaction {compaction}", there)
         rows = rows[compaction - 1 : compaction]
     due = is_due(snapshot.session, redacting)
     reader = _Reader(snapshot, due=due, admits=admits)

@@ -202,6 +202,10 @@ def test_a_forgotten_session_does_not_come_back(desk: Desk) -> None:
     asked = desk.json("retrieval", "retrieve", "--session", a)
     assert (asked["status"], asked["diagnostics"]["warnings"]) == ("disabled", ["session-forgotten"])
     assert desk.run("retrieve", "--session", a).status == 0
+    assert desk.refused("rebuild", "--session", a) == ("session-forgotten", 1)
+    assert desk.refused("expand", "--session", a, "--entry", "x") == ("session-forgotten", 1)
+    assert desk.refused("lost", "--session", a) == ("session-forgotten", 1)
+    assert "forgotten on purpose" in desk.run("plan", "--session", a, "--context-window", "9000").err
     assert [session["sessionId"] for session in desk.json("sessions", "sessions")["sessions"]] == ["two", "three"]
     moved = a.rename(desk.folder / "moved.jsonl")
     for _ in range(2):

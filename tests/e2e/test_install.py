@@ -56,7 +56,10 @@ def test_global_options_are_kept_for_the_service(desk: Desk) -> None:
 
 
 def test_wrong_arguments_are_refused_before_anything_is_written(desk: Desk) -> None:
-    assert desk.refused("install", "emacs") == ("bad-argument", 2)
+    for command in ("install", "uninstall"):
+        assert desk.refused(command, "emacs") == ("bad-argument", 2)
+        assert "name pi or mcp" in desk.run(command, "emacs").err
+        assert "name mcp --client codex" in desk.run(command, "codex").err
     assert desk.refused("install") == ("bad-argument", 2)
     assert desk.refused("uninstall", "emacs") == ("bad-argument", 2)
     assert desk.refused("install", "pi", "--set", "retrieval.maxResults=0") == ("config-invalid", 2)

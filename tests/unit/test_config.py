@@ -185,8 +185,14 @@ def test_a_dotted_key_in_a_file_is_unknown_because_files_are_nested(own: Path) -
     write(own, {"retrieval.maxResults": 3})
     config = Config.load()
     assert config.integer("retrieval.maxResults") == 12
-    assert len(config.warnings) == 1
-    assert "retrieval.maxResults" in config.warnings[0]
+    nested = '{"retrieval": {"maxResults": 3}}'
+    assert config.warnings == (f"{own}: 'retrieval.maxResults' is no option: a file nests them, as in {nested}",)
+
+
+@pytest.mark.parametrize("document", [{"retrieval": {"embedding.model": "m"}}, {"retrieval.embedding": {"model": "m"}}])
+def test_a_partly_dotted_key_is_unknown_too(own: Path, document: dict[str, object]) -> None:
+    write(own, document)
+    assert len(Config.load().warnings) == 1
 
 
 @pytest.mark.parametrize("section", [5, None, "x", [1]])
@@ -276,13 +282,15 @@ def test_a_set_value_is_json_if_it_parses_and_text_otherwise(setting: str, value
     ("setting", "said"),
     [
         ("retrieval.maxResults", "KEY=VALUE"),
-        ("", "KEY=VALUE"),
+        ("", "has no key; write it as --set KEY=VALUE"),
+        (" =5", "has no key; write it as --set KEY=VALUE"),
         ("retrieval.maxResults=0", "from 1 to 100"),
         ("retrieval.maxResults=many", "from 1 to 100"),
         ("retrieval.maxResult=5", "did you mean retrieval.maxResults"),
         ("maxFiles=5", "did you mean project.maxFiles?"),
         ("maxResults=5", "retrieval.maxResults or "),
-        ("retrieval=5", "name one of its options"),
+        ("retrieval=5", "name one of its options, as retrieval.exact"),
+        ("retrieval.embedding=5", "name one of its options, as retrieval.embedding.mode"),
         ("qqqq=5", "config show"),
     ],
 )

@@ -122,7 +122,7 @@ def test_each_compaction_counts_what_it_took_itself(tmp_path: Path) -> None:
 
 def test_without_a_compaction_nothing_is_lost(tmp_path: Path) -> None:
     assert ask(tmp_path, [pi.header(), *pi.conversation(SAID)]).compactions == ()
-    with pytest.raises(BadArgument, match="there is no compaction 1"):
+    with pytest.raises(BadArgument, match="there is no compaction 1; nothing was compacted"):
         ask(tmp_path, [pi.header(), *pi.conversation(SAID)], compaction=1)
 
 

@@ -28,7 +28,7 @@ _NEXT = {
 
 def add_target(parser: ArgumentParser) -> None:
     """The arguments that say what is registered, or taken back."""
-    parser.add_argument("host", metavar="HOST", choices=TARGETS, help="pi, or mcp for the MCP server")
+    parser.add_argument("host", metavar="HOST", help="pi, or mcp for the MCP server")
     parser.add_argument("--client", metavar="NAME", choices=CLIENTS, help="with mcp: pi, claude-code or codex")
     parser.add_argument("--dry-run", action="store_true", help="show the exact changes and make none")
 
@@ -37,8 +37,11 @@ def check_target(arguments: Namespace) -> None:
     """Refuses a client where none is meant, and the lack of one where one is.
 
     Raises:
-        BadArgument: host and client do not fit.
+        BadArgument: there is no such host, or host and client do not fit.
     """
+    if arguments.host not in TARGETS:
+        what = f"mcp --client {arguments.host}" if arguments.host in CLIENTS else " or ".join(TARGETS)
+        raise BadArgument(f"there is no host {arguments.host} to register with", f"name {what}")
     if arguments.host == "mcp" and arguments.client is None:
         raise BadArgument("mcp needs a client", f"add --client with one of {', '.join(CLIENTS)}")
     if arguments.host != "mcp" and arguments.client is not None:

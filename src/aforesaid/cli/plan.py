@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from aforesaid.cli.retrieve import read_query
 from aforesaid.cli.terminal import count, emit, fail, one_line, show
+from aforesaid.errors import SessionForgotten
 from aforesaid.hosts import wire
 
 if TYPE_CHECKING:
@@ -50,7 +51,9 @@ def run(arguments: Namespace, options: Options) -> int:
     if options.json:
         emit(wire.plan(made))
     elif made.failed:
-        fail(made.reason, "nothing was planned: the host's own messages would go out; `aforesaid status` tells more")
+        forgotten = made.reason == SessionForgotten.code
+        advice = "the session was forgotten on purpose" if forgotten else "`aforesaid status` tells more"
+        fail(made.reason, f"nothing was planned: the host's own messages would go out; {advice}")
     else:
         show(_lines(made, most=None if options.verbose else _SHOWN))
     return int(made.failed)

@@ -32,7 +32,9 @@ def run(arguments: Namespace, options: Options) -> int:
     elif known:
         show((line for session in known for line in _lines(session, options)), paged=True)
     else:
-        show(["The store knows no such session. `aforesaid index PATH` brings sessions in."])
+        chosen = arguments.project is not None or arguments.host is not None
+        what = "no such session" if chosen else "no session yet"
+        show([f"The store knows {what}. `aforesaid index PATH` brings sessions in."])
     return 0
 
 

@@ -188,7 +188,8 @@ def accept(key: str, found: object) -> Value:
 def unknown(key: str) -> ConfigInvalid:
     """The error for a key that no option has."""
     if key in SECTIONS:
-        return ConfigInvalid(f"{key} is no option but a section", "name one of its options, as in SECTION.OPTION=VALUE")
+        first = next(name for name in BY_KEY if name.startswith(f"{key}."))
+        return ConfigInvalid(f"{key} is no option but a section", f"name one of its options, as {first}")
     near = nearest(key)
     hint = f"did you mean {near}?" if near else "`aforesaid config show` lists all options"
     return ConfigInvalid(f"there is no option {key}", hint)
@@ -205,8 +206,9 @@ def split(settings: Mapping[str, object] | Sequence[str]) -> list[tuple[str, obj
     pairs: list[tuple[str, object]] = []
     for setting in settings:
         key, equals, text = setting.partition("=")
-        if not equals:
-            raise ConfigInvalid(f"--set {setting} has no value", "write it as --set KEY=VALUE")
+        if not equals or not key.strip():
+            lacks = "value" if key.strip() else "key"
+            raise ConfigInvalid(f"--set {setting} has no {lacks}", "write it as --set KEY=VALUE")
         pairs.append((key.strip(), parse(text)))
     return pairs
 
@@ -251,8 +253,18 @@ def _flatten(document: Mapping[str, object], prefix: str = "") -> Iterator[tuple
 def _unknown(key: str, found: object) -> str:
     if key in SECTIONS:
         return _wrong(key, found, "an object")
+    nested = key.replace("'", "")
+    if nested in BY_KEY and nested != key:
+        return f"{key} is no option: a file nests them, as in {_nest(nested, show(found))}"
     near = nearest(key)
     return f"there is no option {key}" + (f"; did you mean {near}?" if near else "")
+
+
+def _nest(key: str, value: str) -> str:
+    """An option and its value, as a configuration file holds it."""
+    for name in reversed(key.split(".")):
+        value = f'{{"{name}": {value}}}'
+    return value
 
 
 def _wrong(key: str, found: object, allowed: str) -> str:

@@ -286,6 +286,8 @@ class Desk:
         if not reference.strip():
             raise BadArgument("the session is empty", "name a file or an id, as `aforesaid sessions` lists them")
         if os.path.isfile(reference):
+            if self._store.forgetting.refuses(os.path.abspath(reference)):
+                raise SessionForgotten(f"the session of {reference} was forgotten", "nothing of it is kept or searched")
             raise SessionNotFound(f"the store does not know {reference}", "bring it in with `aforesaid index` first")
         if os.path.exists(reference):
             raise NotATranscript(f"{reference} is no file", "name a session file that the host wrote")

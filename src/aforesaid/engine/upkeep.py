@@ -12,6 +12,7 @@ from aforesaid.errors import (
     BadArgument,
     NotATranscript,
     PathMissing,
+    SessionForgotten,
     SessionNotFound,
     StoreCorrupt,
     StoreError,
@@ -151,7 +152,7 @@ class Upkeep(Desk):
             return self._find(reference), None
         except StoreCorrupt:
             return None, path
-        except (NotATranscript, PathMissing, SessionNotFound):
+        except (NotATranscript, PathMissing, SessionNotFound, SessionForgotten):
             from aforesaid.model import Header
             from aforesaid.transcripts import READERS
 

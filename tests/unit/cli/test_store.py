@@ -38,7 +38,9 @@ def test_a_store_without_sessions_says_what_to_do(command: Command, fake: FakeEn
     fake.answer = ()
     done = command("sessions")
     assert done.status == 0
-    assert "aforesaid index PATH" in done.out
+    assert done.out == "The store knows no session yet. `aforesaid index PATH` brings sessions in.\n"
+    for chosen in (("--host", "pi"), ("--project", "p")):
+        assert command("sessions", *chosen).out.startswith("The store knows no such session.")
     assert check("sessions", command("sessions", "--json").out)["sessions"] == []
 
 
