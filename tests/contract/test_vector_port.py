@@ -188,7 +188,7 @@ def test_entries_that_come_one_by_one_fill_blocks(tmp_path: object) -> None:
             held = vectors.load(ONE)
             assert all(before < after for before, after in pairwise(held.rows))
             assert len(held.rows) == 3 * BLOCK + 1
-            connection = vectors._database.connection  # type: ignore[attr-defined]
+            connection = vectors._annex.open().connection  # type: ignore[attr-defined]
             assert connection.execute("SELECT count(*) FROM block").get == 4
 
 

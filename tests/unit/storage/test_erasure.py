@@ -205,7 +205,7 @@ def test_a_store_that_cannot_be_written_forgets_nothing_and_can_be_verified(
     store.close()
     closed = open_store(str(folder))
     closed.writable = False
-    closed.graveyard._writable = False
+    closed.graveyard._annex.writable = False
     for action in (closed.forgetting.erase, lambda: closed.forgetting.bury(Burial())):
         with pytest.raises(StoreReadOnly):
             action()
@@ -242,7 +242,7 @@ def test_a_file_that_went_away_is_noticed(store: SqliteStore, folder: Path) -> N
         path.unlink()
     assert grave.tombstones() is None
     assert grave.pending() == ()
-    grave._writable = False
+    grave._annex.writable = False
     with pytest.raises(StoreError, match="gone"):
         grave.marker()
 
@@ -251,7 +251,7 @@ def test_a_folder_that_refuses_is_named(store: SqliteStore, monkeypatch: pytest.
     def refuse(*_: object) -> None:
         raise PermissionError(13, "no")
 
-    monkeypatch.setattr("aforesaid.storage.sqlite.graveyard.open_writable", refuse)
+    monkeypatch.setattr("aforesaid.storage.sqlite.annex.open_writable", refuse)
     with pytest.raises(StoreReadOnly):
         store.forgetting.marker(lasting=True)
 

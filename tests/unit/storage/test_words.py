@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from aforesaid.errors import StoreTooNew
 from aforesaid.inquiry import Clue
-from aforesaid.storage.sqlite import words
+from aforesaid.storage.sqlite import annex, words
 from aforesaid.storage.sqlite.words import WordIndex
 
 WALNUT = ((Clue(kind="is", token="walnut"),),)
@@ -74,7 +74,7 @@ def test_what_another_process_discarded_is_not_remembered(tmp_path: Path, monkey
     for refused in (False, True):
         with monkeypatch.context() as held:
             if refused:  # as on Windows, where the file is emptied and stays the same
-                held.setattr(words, "remove_database", lambda _: (_ for _ in ()).throw(PermissionError))
+                held.setattr(annex, "remove_database", lambda _: (_ for _ in ()).throw(PermissionError))
             other.discard()
         learn(other, "b", "oak", "chestnut")
         assert index.find(((holding("alnu"),),)) == frozenset()
@@ -101,7 +101,7 @@ def test_few_sessions_are_not_narrowed_down_by_looking_through_the_list(tmp_path
 def test_an_index_of_an_older_version_says_nothing_where_it_cannot_be_written(tmp_path: Path) -> None:
     index = make(tmp_path)
     learn(index, "a", "walnut")
-    database = index._open()
+    database = index._annex.open()
     assert database is not None
     database.connection.pragma("user_version", 1)
     index.close()
@@ -142,7 +142,7 @@ def test_a_file_that_the_system_does_not_let_go_is_emptied(tmp_path: Path, monke
         raise PermissionError
 
     with monkeypatch.context() as held:
-        held.setattr(words, "remove_database", refuse)
+        held.setattr(annex, "remove_database", refuse)
         index.discard()
     assert index.known() == {}
     index.close()
@@ -168,7 +168,7 @@ def test_a_failure_leaves_what_was_there(tmp_path: Path) -> None:
 def test_a_newer_programs_file_is_not_touched(tmp_path: Path) -> None:
     index = make(tmp_path)
     learn(index, "a", "walnut")
-    database = index._open()
+    database = index._annex.open()
     assert database is not None
     database.connection.pragma("user_version", 99)
     index.close()

@@ -10,16 +10,9 @@ from typing import TYPE_CHECKING
 
 from aforesaid.model import Tally
 from aforesaid.storage.sqlite import migrations
-from aforesaid.storage.sqlite.connection import (
-    begin,
-    folder_lock,
-    open_readable,
-    open_writable,
-    persist,
-    remove_database,
-    scrub,
-)
-from aforesaid.storage.sqlite.failures import UNREADABLE, is_damage, translated
+from aforesaid.storage.sqlite.annex import Annex
+from aforesaid.storage.sqlite.connection import persist
+from aforesaid.storage.sqlite.failures import UNREADABLE
 from aforesaid.storage.sqlite.records import pack, to_bytes, unpack_session
 
 if TYPE_CHECKING:
@@ -58,12 +51,8 @@ class Catalogue:
     """The catalogue of one store; opened on first use."""
 
     def __init__(self, path: str, lock: str, *, writable: bool, timeout_ms: int) -> None:
-        self._path = path
-        self._lock = lock
-        self._writable = writable
+        self._annex = Annex(path, lock, migrations.CATALOGUE, writable=writable, timeout_ms=timeout_ms)
         self._timeout_ms = timeout_ms
-        self._database: Database | None = None
-        self._openings = 0
         self._seen: tuple[tuple[object, ...], tuple[dict[str, Session], dict[str, tuple[bytes, int]]]] | None = None
         self._records: dict[str, tuple[bytes, Session]] = {}
 
@@ -111,18 +100,12 @@ class Catalogue:
 
     def _version(self) -> tuple[object, ...]:
         """What changes with every change of the table, whoever makes it."""
-        with translated(self._path):
-            try:
-                database = self._open()
-                if database is None:
-                    return ()
-                connection = database.connection
-                return self._openings, connection.execute(_DATA_VERSION).get, connection.total_changes()
-            except UNREADABLE as error:
-                if not is_damage(error):
-                    raise
-                self._discard()
-                return (self._openings,)
+
+        def read(database: Database) -> tuple[object, ...]:
+            connection = database.connection
+            return self._annex.openings, connection.execute(_DATA_VERSION).get, connection.total_changes()
+
+        return self._annex.use(read) or ()
 
     def behind(self, session: Session, incarnation: bytes) -> bool:
         """Whether the catalogue knows less of a session than its file says."""
@@ -155,15 +138,7 @@ class Catalogue:
 
     def scrub(self) -> None:
         """Leaves nothing in the file but its rows; a damaged one is begun anew."""
-        with translated(self._path, writing=True):
-            try:
-                database = self._open()
-                if database is not None:
-                    scrub(database, self._timeout_ms, always=True)
-            except UNREADABLE as error:
-                if not is_damage(error):
-                    raise
-                self._discard()
+        self._annex.scrub()
 
     def count_withheld(self, tallies: Iterable[Tally]) -> None:
         """Adds to the counts of what the privacy policy withheld."""
@@ -179,10 +154,7 @@ class Catalogue:
 
     def close(self) -> None:
         """Gives the file back."""
-        self._openings += 1
-        if self._database is not None:
-            self._database.close()
-            self._database = None
+        self._annex.close()
 
     def _select(self, statement: str, bound: tuple[Value, ...]) -> Iterator[tuple[str, Session]]:
         for key, record in self._rows(statement, bound):
@@ -193,64 +165,13 @@ class Catalogue:
 
     def _rows(self, statement: str, bound: tuple[Value, ...]) -> list[tuple[Any, ...]]:
         """The rows of a statement; none where there is no catalogue, or none that can be read."""
-        with translated(self._path):
-            try:
-                database = self._open()
-                return database.connection.execute(statement, bound).fetchall() if database else []
-            except UNREADABLE as error:
-                if not is_damage(error):
-                    raise
-                self._discard()
-                return []
+        return self._annex.use(lambda database: database.connection.execute(statement, bound).fetchall()) or []
 
     def _change(self, statement: str, bound: tuple[Value, ...]) -> int:
         """Runs a statement in a transaction of its own. Returns how many rows it changed."""
-        with translated(self._path, writing=True):
-            try:
-                return self._execute(statement, bound)
-            except UNREADABLE as error:
-                if not is_damage(error):
-                    raise
-                self._discard()
-                return self._execute(statement, bound)
 
-    def _execute(self, statement: str, bound: tuple[Value, ...]) -> int:
-        database = self._open()
-        if database is None:
-            return 0
-        persist(lambda: database.connection.execute(statement, bound), self._timeout_ms)
-        return database.connection.changes()
+        def change(database: Database) -> int:
+            persist(lambda: database.connection.execute(statement, bound), self._timeout_ms)
+            return database.connection.changes()
 
-    def _open(self) -> Database | None:
-        if self._database is not None:
-            if self._database.lasting:
-                return self._database
-            self.close()
-        if not self._writable:
-            self._database = open_readable(self._path, self._timeout_ms)
-            if self._database is not None:
-                migrations.check(migrations.version(self._database.connection), migrations.CATALOGUE, self._path)
-            return self._database
-        with folder_lock(self._lock, exclusive=False, timeout_ms=self._timeout_ms):
-            database = open_writable(self._path, self._timeout_ms)
-        try:
-            self._upgrade(database)
-        except BaseException:
-            database.close()
-            raise
-        self._database = database
-        return database
-
-    def _upgrade(self, database: Database) -> None:
-        connection = database.connection
-        if migrations.check(migrations.version(connection), migrations.CATALOGUE, self._path):
-            begin(database, self._timeout_ms)
-            migrations.upgrade(connection, migrations.CATALOGUE, self._path)
-            connection.execute("COMMIT")
-
-    def _discard(self) -> None:
-        """Removes a damaged catalogue, so that the next use begins with an empty one."""
-        self.close()
-        if self._writable:
-            with folder_lock(self._lock, exclusive=True, timeout_ms=self._timeout_ms):
-                remove_database(self._path)
+        return self._annex.use(change, writing=True) or 0

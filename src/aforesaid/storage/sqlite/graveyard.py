@@ -12,8 +12,8 @@ import os
 from typing import TYPE_CHECKING
 
 from aforesaid.errors import SessionForgotten, StoreError
-from aforesaid.storage.sqlite import migrations
-from aforesaid.storage.sqlite.connection import SUFFIX, begin, folder_lock, open_readable, open_writable, persist
+from aforesaid.storage.sqlite.annex import Annex
+from aforesaid.storage.sqlite.connection import SUFFIX, persist
 from aforesaid.storage.sqlite.failures import UNREADABLE, is_damage, store_error, system_error
 from aforesaid.tombstones import KEY_BYTES, Burial, Gram, Marker, Rule, Tombstones, strike
 
@@ -67,10 +67,10 @@ class Graveyard:
     def __init__(self, folder: str, lock: str, *, writable: bool, timeout_ms: int) -> None:
         """Takes the store's folder and the path of its lock; opens nothing."""
         self.path = os.path.join(folder, "forgotten" + SUFFIX)
-        self._lock = lock
-        self._writable = writable
         self._timeout_ms = timeout_ms
-        self._database: Database | None = None
+        # A session that has lost its words must not lose the marks that keep them out when the power fails.
+        lasting = ("synchronous", "FULL")
+        self._annex = Annex(self.path, lock, STEPS, writable=writable, timeout_ms=timeout_ms, settings=(lasting,))
 
     def tombstones(self) -> Tombstones | None:
         """What is kept at this moment; None where nothing was ever forgotten.
@@ -130,9 +130,7 @@ class Graveyard:
 
     def close(self) -> None:
         """Gives the file back."""
-        if self._database is not None:
-            self._database.close()
-            self._database = None
+        self._annex.close()
 
     def _load(self, connection: apsw.Connection) -> Tombstones:
         marked = bool(connection.execute(_ANY).get)
@@ -175,28 +173,10 @@ class Graveyard:
             raise system_error(error, self.path) from error
 
     def _open(self) -> Database:
-        if self._database is not None:
-            if self._database.lasting:
-                return self._database
-            self.close()
-        if not self._writable:
-            database = open_readable(self.path, self._timeout_ms)
-            if database is None:
-                raise StoreError(f"{self.path} has gone", "run it again")
-        else:
-            with folder_lock(self._lock, exclusive=False, timeout_ms=self._timeout_ms):
-                database = open_writable(self.path, self._timeout_ms)
-        try:
-            if migrations.check(migrations.version(database.connection), STEPS, self.path):
-                begin(database, self._timeout_ms)
-                migrations.upgrade(database.connection, STEPS, self.path)
-                database.connection.execute("COMMIT")
-            # A session that has lost its words must not lose the marks that keep them out when the power fails.
-            database.connection.pragma("synchronous", "FULL")
-        except BaseException:
-            database.close()
-            raise
-        self._database = database
+        """The open file. Not `Annex.use`: a damaged one is never begun anew."""
+        database = self._annex.open()
+        if database is None:
+            raise StoreError(f"{self.path} has gone", "run it again")
         return database
 
 

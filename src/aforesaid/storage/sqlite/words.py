@@ -8,15 +8,14 @@ again. So its list of words only grows, and a process that has read it reads on 
 
 from __future__ import annotations
 
-import os
-from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
+from aforesaid.errors import StoreCorrupt
 from aforesaid.storage.sqlite import migrations
-from aforesaid.storage.sqlite.connection import begin, folder_lock, open_readable, open_writable, remove_database
-from aforesaid.storage.sqlite.failures import UNREADABLE, is_damage, translated
+from aforesaid.storage.sqlite.annex import Annex
+from aforesaid.storage.sqlite.connection import folder_lock
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -25,7 +24,6 @@ if TYPE_CHECKING:
     import apsw
 
     from aforesaid.inquiry import Alternatives, Clue
-    from aforesaid.storage.sqlite.connection import Database
 
     Result = TypeVar("Result")
 
@@ -82,11 +80,9 @@ class WordIndex:
     """The words of one store; opened on first use."""
 
     def __init__(self, path: str, lock: str, *, writable: bool, timeout_ms: int) -> None:
-        self._path = path
+        self._annex = Annex(path, lock, migrations.WORDS, writable=writable, timeout_ms=timeout_ms)
         self._lock = lock
-        self._writable = writable
         self._timeout_ms = timeout_ms
-        self._database: Database | None = None
         self._forget()
 
     def _forget(self) -> None:
@@ -103,12 +99,7 @@ class WordIndex:
 
     def known(self) -> Mapping[str, State]:
         """The sessions that it knows, by key, as they were then; the same object while nothing changes."""
-
-        def read(database: Database) -> Mapping[str, State]:
-            with self._looking(database) as connection:
-                return self._known(connection)
-
-        return self._use(read) or {}
+        return self._read(self._known) or {}
 
     def learn(self, key: str, read: Callable[[], tuple[bytes, int, Iterable[str] | None, bool]]) -> None:
         """Takes over the words of a session.
@@ -119,7 +110,7 @@ class WordIndex:
                 is in its full-text index; called while nothing can be discarded, so that what is forgotten meanwhile
                 cannot come back.
         """
-        if not self._writable:
+        if not self._annex.writable:
             return
         with folder_lock(self._lock, exclusive=False, timeout_ms=self._timeout_ms):
             incarnation, generation, found, fed = read()
@@ -128,29 +119,27 @@ class WordIndex:
             long = found is None or max(map(len, words), default=0) >= LONG // 4
             flags = _LONG_WORD * long | _FED * fed
 
-            def write(database: Database) -> bool:
-                connection = database.connection
-                begin(database, self._timeout_ms)
-                try:
-                    self._turn(connection)
-                    new = sorted([word for word in words if word not in self._seen and _is_new(connection, word)])
-                    row = connection.execute(_NUMBER, (key,)).fetchone()
-                    if row is not None:
-                        connection.execute(_FORGET, row)
-                    number = row[0] if row is not None else None
-                    connection.execute(_PUT, (number, key, incarnation, generation, flags))
-                    number = connection.last_insert_rowid() if number is None else number
-                    connection.execute(_HOLD, (number, " ".join(words)))
-                    if new:
-                        connection.execute(_LIST, ("\n".join(new).encode(),))
-                    connection.execute("COMMIT")
-                except BaseException:
-                    if connection.in_transaction:
-                        connection.execute("ROLLBACK")
-                    raise
-                return True
+            def write(connection: apsw.Connection) -> None:
+                self._turn(connection)
+                new = sorted([word for word in words if word not in self._seen and _is_new(connection, word)])
+                row = connection.execute(_NUMBER, (key,)).fetchone()
+                if row is not None:
+                    connection.execute(_FORGET, row)
+                number = row[0] if row is not None else None
+                connection.execute(_PUT, (number, key, incarnation, generation, flags))
+                number = connection.last_insert_rowid() if number is None else number
+                connection.execute(_HOLD, (number, " ".join(words)))
+                if new:
+                    connection.execute(_LIST, ("\n".join(new).encode(),))
 
-            self._use(write, writing=True)
+            try:
+                self._annex.write(write, mending=False)
+                damaged = False
+            except StoreCorrupt:
+                damaged = True
+        if damaged:
+            self.discard()
+            return
         if len(self._seen) > _REMEMBERED:
             self._seen.clear()
         self._seen.update(words)
@@ -158,46 +147,41 @@ class WordIndex:
     def find(self, alternatives: Alternatives) -> frozenset[int] | None:
         """Numbers of the sessions whose words allow for one of the alternatives; None if that says nothing."""
 
-        def read(database: Database) -> frozenset[int] | None:
+        def read(connection: apsw.Connection) -> frozenset[int] | None:
             found: set[int] = set()
-            with self._looking(database) as connection:
-                for clues in alternatives:
-                    if clues not in self._answers:
-                        _make_room(self._answers)
-                        self._answers[clues] = self._find(connection, clues)
-                    numbers = self._answers[clues]
-                    if numbers is None:
-                        return None
-                    found |= numbers
+            for clues in alternatives:
+                if clues not in self._answers:
+                    _make_room(self._answers)
+                    self._answers[clues] = self._find(connection, clues)
+                numbers = self._answers[clues]
+                if numbers is None:
+                    return None
+                found |= numbers
             return frozenset(found)
 
-        return self._use(read)
+        return self._read(read)
 
     def fitting(self, key: str, incarnation: bytes, generation: int, clue: Clue) -> tuple[str, ...] | None:
         """The words that a clue may stand for in a session; None if there are too many, or it is not known as it is."""
 
-        def read(database: Database) -> tuple[str, ...] | None:
-            with self._looking(database) as connection:
-                state = self._known(connection).get(key)
-                if state is None or state.long or (state.incarnation, state.generation) != (incarnation, generation):
-                    return None
-                return self._fitting(connection, clue)
+        def read(connection: apsw.Connection) -> tuple[str, ...] | None:
+            state = self._known(connection).get(key)
+            if state is None or state.long or (state.incarnation, state.generation) != (incarnation, generation):
+                return None
+            return self._fitting(connection, clue)
 
-        return self._use(read)
+        return self._read(read)
 
     # --- reading ----------------------------------------------------------------------------------------------------
 
-    @contextmanager
-    def _looking(self, database: Database) -> Iterator[apsw.Connection]:
-        """One moment of the file, and what is remembered of it."""
-        connection = database.connection
-        connection.execute("BEGIN")
-        try:
+    def _read(self, work: Callable[[apsw.Connection], Result]) -> Result | None:
+        """Asks one moment of the file, and what is remembered of it."""
+
+        def read(connection: apsw.Connection) -> Result:
             self._turn(connection)
-            yield connection
-        finally:
-            if connection.in_transaction:
-                connection.execute("ROLLBACK")
+            return work(connection)
+
+        return self._annex.read(read)
 
     def _turn(self, connection: apsw.Connection) -> None:
         """Forgets what does not hold any more in the current transaction."""
@@ -277,84 +261,13 @@ class WordIndex:
 
     def discard(self) -> None:
         """Removes the file: what it was derived from has been forgotten, or holds other words now."""
-        self.close()
-        if not self._writable or not os.path.exists(self._path):
-            return
-        with translated(self._path, writing=True):
-            with folder_lock(self._lock, exclusive=True, timeout_ms=self._timeout_ms):
-                try:
-                    remove_database(self._path)
-                except PermissionError:
-                    emptied = False  # Windows unlinks no file that another process has open
-                else:
-                    emptied = True
-            if not emptied:
-                self._empty()
-
-    def _empty(self) -> None:
-        database = self._open()
-        if database is not None:
-            begin(database, self._timeout_ms)
-            migrations.drop_everything(database.connection)
-            database.connection.pragma("user_version", 0)
-            database.connection.execute("COMMIT")
-            database.connection.execute("VACUUM")
-            database.connection.wal_checkpoint(mode=3)
-            self.close()
+        self._forget()
+        self._annex.discard()
 
     def close(self) -> None:
         """Gives the file back."""
         self._forget()
-        if self._database is not None:
-            self._database.close()
-            self._database = None
-
-    def _use(self, work: Callable[[Database], Result], *, writing: bool = False) -> Result | None:
-        """Does something with the file; a damaged one is begun anew. None if there is none."""
-        with translated(self._path, writing=writing):
-            for attempt in range(2):
-                try:
-                    database = self._open()
-                    return None if database is None else work(database)
-                except UNREADABLE as error:
-                    if not is_damage(error) or attempt:
-                        raise
-                    self.close()
-                    if not self._writable:
-                        return None
-                    remove_database(self._path)
-        return None
-
-    def _open(self) -> Database | None:
-        if self._database is not None:
-            if self._database.lasting:
-                return self._database
-            self.close()
-        if not self._writable:
-            self._database = self._open_frozen()
-            return self._database
-        with folder_lock(self._lock, exclusive=False, timeout_ms=self._timeout_ms):
-            database = open_writable(self._path, self._timeout_ms)
-        try:
-            if migrations.check(migrations.version(database.connection), migrations.WORDS, self._path):
-                begin(database, self._timeout_ms)
-                migrations.upgrade(database.connection, migrations.WORDS, self._path)
-                database.connection.execute("COMMIT")
-        except BaseException:
-            database.close()
-            raise
-        self._database = database
-        return database
-
-    def _open_frozen(self) -> Database | None:
-        """A file that cannot be written; None if there is none, or one of an older version."""
-        database = open_readable(self._path, self._timeout_ms)
-        if database is not None and migrations.check(
-            migrations.version(database.connection), migrations.WORDS, self._path
-        ):
-            database.close()
-            return None
-        return database
+        self._annex.close()
 
 
 def _make_room(answers: dict[Any, Any]) -> None:
