@@ -1,6 +1,6 @@
 """A small database beside the session files: opened on first use, brought up to date, and begun anew when damaged.
 
-The catalogue, the manifests, the index of words, the vectors of a session, the counts of refs and what was forgotten
+The catalogue, the manifests, the index of words, the vectors of a session and what was forgotten
 stand in one each; `catalogue` and the others say what is asked of it. What damage means is the same for all that can be
 derived again or missed: the file is unlinked and its next user begins with an empty one. Nothing here knows a table.
 """
