@@ -9,12 +9,45 @@ from contextlib import suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import TYPE_CHECKING, Any
 
+from aforesaid.classification import Classifier as Named
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from aforesaid.classification import Batch
     from tests.realpi import Home
 
     Row = dict[str, Any]
+
+
+class Fixed:
+    """The `ClassifierPort` of a program, which says the same of everything.
+
+    Attributes:
+        batches: what it was asked.
+        probability: what it says.
+        hang: set by a test to let a call that hangs end.
+    """
+
+    def __init__(self, probability: object = 0.75, *, provider: str = "typesafe", model: str = "org/one") -> None:
+        self.batches: list[Batch] = []
+        self.probability = probability
+        self.looked = 0
+        self.hang: threading.Event | None = None
+        self._named = Named(provider=provider, model=model, api="any")
+
+    @property
+    def classifier(self) -> Named:
+        self.looked += 1
+        return self._named
+
+    def classify(self, batch: Batch, seconds: float, answer: Callable[[object], None]) -> None:
+        assert seconds > 0
+        self.batches.append(batch)
+        if self.hang is not None:
+            self.hang.wait(30)
+        answers = {name: {"type": "bool", "probability": self.probability} for name in batch.questions}
+        answer({"outcome": "answered", "result": {"stopReason": "stop", "answers": answers, "usage": {"input": 3}}})
 
 
 class Classifier:

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
     from aforesaid.answers import Semantic, TermRow, Weights
+    from aforesaid.classification import Batch, Classifier
     from aforesaid.embedding import Covered, Held, Passage, Profile, Purpose, Scale, Similar
     from aforesaid.inquiry import Alternatives, Filter, Outline, Standing
     from aforesaid.model import Checkpoint, Cleared, Entry, Flaw, Header, Session, Span, StoredEntry, Tally, Tree
@@ -444,6 +445,31 @@ class EmbeddingPort(Protocol):
         Args:
             texts: what the privacy policy lets the port's provider see (`texts.values`).
             purpose: whether they are sources, or a request that sources are searched for.
+        """
+        ...
+
+
+class ClassifierPort(Protocol):
+    """Asks a classifier how salient bundles are: a host's own one over the bridge to it, or one that a program brings.
+
+    This is the only road on which words of a session lead to a classifier. `aforesaid.testing.ClassifierPortContract`
+    checks an implementation. Whatever a port does wrong (it raises, hangs, answers something else than it was asked)
+    costs the answer of that call and nothing else.
+    """
+
+    @property
+    def classifier(self) -> Classifier:
+        """Which one it asks: the same throughout, and exactly what the configuration names; never a substitute."""
+        ...
+
+    def classify(self, batch: Batch, seconds: float, answer: Callable[[object], None]) -> None:
+        """Asks once, without retries, and hands what comes to `answer`: at once or later, from any thread, only once.
+
+        Args:
+            batch: the questions; nothing else may be sent.
+            seconds: after so many nobody waits any more, and what runs should end.
+            answer: takes `{"outcome": "answered", "result": {"stopReason", "answers", "usage"}}`, the result as Pi's
+                classifiers give it, or `{"outcome": code}` with a code of `classification.OUTCOMES`.
         """
         ...
 

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from aforesaid.engine.rehearsal import Rehearsal
     from aforesaid.engine.similarity import Similarity
     from aforesaid.model import Session
-    from aforesaid.ports import EmbeddingPort, StorePort, TranscriptPort
+    from aforesaid.ports import ClassifierPort, EmbeddingPort, StorePort, TranscriptPort
     from aforesaid.reports import StoreStatus, SyncReport
 
     Path = str | os.PathLike[str]
@@ -64,6 +64,7 @@ class Desk:
         *,
         folder: str | None = None,
         embedding: EmbeddingPort | None = None,
+        classifier: ClassifierPort | None = None,
     ) -> None:
         """For callers that bring their own store; everyone else uses `open`."""
         self._folder = folder
@@ -75,6 +76,7 @@ class Desk:
         self._synced: SyncReport | None = None
         self._rehearsed: Rehearsal | None = None
         self._embedding = embedding
+        self._classifier = classifier
         self._known_similarity: tuple[Config, Similarity] | None = None
         self.vector_seconds: float | None = None
         self.config = config
@@ -88,6 +90,7 @@ class Desk:
         settings: Mapping[str, object] | Sequence[str] = (),
         project: Path | None = None,
         embedding: EmbeddingPort | None = None,
+        classifier: ClassifierPort | None = None,
     ) -> Self:
         """Reads the configuration; the store itself is opened, or made, when it is first used.
 
@@ -97,13 +100,15 @@ class Desk:
             settings: single values above all files, as a mapping or as `key=value` texts.
             project: folder of a project that the user trusts, whose `.aforesaid/config.json` counts too.
             embedding: a model of the host's own for `retrieval.semantic`; it must be what the configuration names.
+            classifier: refines views (`memory.extractive`), if the user consents; as for `embedding`.
 
         Raises:
             ConfigUnreadable, ConfigInvalid: the given file or a given setting is unusable.
         """
         if not isinstance(config, Config):
             config = Config.load(config, settings=settings, project=project)
-        return cls(partial(_open_store, store, config), config, folder=store_folder(store), embedding=embedding)
+        opening = partial(_open_store, store, config)
+        return cls(opening, config, folder=store_folder(store), embedding=embedding, classifier=classifier)
 
     @classmethod
     def in_memory(cls, config: Config | None = None, *, embedding: EmbeddingPort | None = None) -> Self:

@@ -24,8 +24,9 @@ if TYPE_CHECKING:
 
     from aforesaid.answers import Retrieval
     from aforesaid.contexts import Contexts
+    from aforesaid.engine.classifying import Salience
     from aforesaid.engine.rehearsal import Rehearsal
-    from aforesaid.engine.viewing import Classifiable, Salience, Viewer
+    from aforesaid.engine.viewing import Classifiable, Viewer
     from aforesaid.extractive.survey import Asked
     from aforesaid.extractive.values import HistoryView
     from aforesaid.model import Session, Span
@@ -59,7 +60,8 @@ class Planning(Retrieving):
     ) -> HistoryView:
         """A verbatim, chronological view of the exchanges that matter for a request and that the model lost.
 
-        It is computed whatever `memory.extractive.enabled` says, and no classifier is asked.
+        It is computed whatever `memory.extractive.enabled` says. A classifier is asked only if the engine was opened
+        with one and the configuration consents.
 
         Args:
             session: a transcript, or the id of a session in the store. It is brought up to date first.
@@ -153,7 +155,7 @@ class Planning(Retrieving):
             judge: says of each supplement whether it may go to the provider; None: the privacy policy says it.
             keep: whether the manifest is kept in the store at once; a host that is waited for keeps it later, with
                 `keep_manifest`.
-            salience: what a host's classifier said of bundles, for the view; None: it was not asked.
+            salience: what a host's classifier said of bundles, for the view; None: the engine's own, if it has one.
 
         Raises:
             UsageError: an argument is wrong. Whatever else fails, the host's own messages come back with the reason.

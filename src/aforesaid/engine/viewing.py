@@ -15,6 +15,7 @@ from msgspec.structs import replace
 
 from aforesaid.answers import Coverage
 from aforesaid.config import PRIVACY_UNREADABLE
+from aforesaid.engine.classifying import Classifying, Salience
 from aforesaid.errors import (
     AforesaidError,
     OperationError,
@@ -34,12 +35,13 @@ from aforesaid.extractive.values import Bundle, HistoryView, ViewDiagnostics, Vi
 from aforesaid.extractive.vectors import Bags
 from aforesaid.planning.values import Supplement
 from aforesaid.privacy.secrets import redact
+from aforesaid.text import digest
 from aforesaid.transcripts.originals import read_line, verify
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Container, Mapping, Sequence
+    from collections.abc import Callable, Container, Sequence
 
-    from aforesaid.engine.retrieving import Retrieving
+    from aforesaid.engine.planning import Planning
     from aforesaid.extractive.survey import Asked
     from aforesaid.extractive.values import ViewStatus
     from aforesaid.model import Cleared, Session
@@ -55,18 +57,6 @@ LEAST_BYTES = 1024
 """Bytes below which no view is tried."""
 
 
-class Salience(Struct, frozen=True, kw_only=True):
-    """What a classifier said of bundles.
-
-    Attributes:
-        probabilities: by the keys of bundles, 0 to 1.
-        selection: `classified`, or why there is nothing.
-    """
-
-    probabilities: Mapping[bytes, float] = {}
-    selection: str = "deterministic"
-
-
 class Classifiable(Struct, frozen=True, kw_only=True):
     """What a classifier may be asked about.
 
@@ -75,12 +65,14 @@ class Classifiable(Struct, frozen=True, kw_only=True):
         known: those of them about which it has been asked before.
         bundles: the others that its provider may see, the most relevant first.
         request: what they may be salient for; nothing if the provider may not see it.
+        turn: names the request and where it stands.
     """
 
     relevant: int
     known: int
     bundles: Cleared[Bundle]
     request: Cleared[str]
+    turn: bytes
 
 
 class Viewer:
@@ -90,11 +82,12 @@ class Viewer:
         last: the latest one that was made for a plan; None if there was none.
     """
 
-    def __init__(self, engine: Retrieving) -> None:
+    def __init__(self, engine: Planning) -> None:
         """Takes the engine that finds sessions, reads them and knows the configuration."""
         self._engine = engine
         self._shelves: dict[str, Shelf] = {}
         self._bags = Bags()
+        self._classifying = Classifying()
         self.last: HistoryView | None = None
 
     def answer(self, reference: str, asked: Asked, *, provider: str | None) -> HistoryView:
@@ -110,9 +103,14 @@ class Viewer:
             return _nothing("disabled", error.code)
         except OperationError as error:
             return _nothing("failed", error.code)
-        made = self._view(found, reasons, asked, provider=provider)
+        made = self._view(found, reasons, asked, provider=provider, salience=self.ask(reference, asked))
         engine._count(made.withheld)
         return made
+
+    def ask(self, reference: str, asked: Asked) -> Salience | None:
+        """What the classifier of a program says of the bundles that matter; None if there is none."""
+        port = self._engine._classifier
+        return None if port is None else self._classifying.ask(self._engine, reference, asked, port)
 
     def warm(self, reference: str, asked: Asked) -> None:
         """Makes a view for nobody, so that the next one finds what it needs in memory."""
@@ -159,7 +157,8 @@ class Viewer:
             raise
         except OperationError as error:
             return _nothing("failed", error.code)
-        return replace(made, diagnostics=replace(made.diagnostics, duration_ms=(perf_counter() - started) * 1000))
+        diagnostics = replace(made.diagnostics, duration_ms=(perf_counter() - started) * 1000)
+        return replace(made, diagnostics=diagnostics, usage=said.usage if made.message else None)
 
     def _make_soundly(self, make: Callable[[], HistoryView], session: Session) -> HistoryView:
         """A view of sound data; what turns out otherwise is derived again, once."""
@@ -211,10 +210,10 @@ class Viewer:
         self.last = None
 
         def make(dropped: tuple[str, ...], carried: frozenset[str], room: int) -> Supplement | None:
-            ask = partial(
-                self._view, session, reasons, ask_about(dropped), provider=provider, carried=carried, salience=salience
-            )
+            asked = ask_about(dropped)
             try:
+                said = salience or self.ask(session.file, asked)
+                ask = partial(self._view, session, reasons, asked, provider=provider, carried=carried, salience=said)
                 made = ask()
                 if made.tokens > room:
                     most = made.bytes * room // (made.tokens + made.tokens // 8)
@@ -247,7 +246,7 @@ class Viewer:
                 for one in new
             ]
             cleared = gate.clear(bundles)
-        request = asked.request or ""
+        request = survey.request
         if options.redacting:
             request = redact(request).text
         return Classifiable(
@@ -255,6 +254,7 @@ class Viewer:
             known=len(wanted) - len(new),
             bundles=cleared,
             request=gate.clear_text(request if options.shorten is None else options.shorten(request)),
+            turn=b"%d %s" % (survey.branch.leaf or 0, digest(survey.request)),
         )
 
     def _view_options(self, session: Session, max_bytes: int | None) -> ViewOptions:

@@ -1,7 +1,7 @@
 """Floor 5: what a classifier is asked about bundles, what of its answer counts, and what is remembered of it.
 
-`hosts/views` hands in bundles that the privacy policy cleared for the classifier's provider and carries the questions
-to the host, which alone can ask. An answer that is not exactly what was asked for is no answer. Pure; the caller says
+`engine/classifying` hands in bundles that the privacy policy cleared for the classifier's provider; a `ClassifierPort`
+carries the questions to it. An answer that is not exactly what was asked for is no answer. Pure; the caller says
 what time it is.
 """
 
@@ -12,6 +12,8 @@ from math import isfinite
 from typing import TYPE_CHECKING, Any, Final
 
 from msgspec import Struct
+
+from aforesaid.classification import FAILED, Batch
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -36,7 +38,6 @@ FIRST_PAUSE: Final = 30.0
 LONGEST_PAUSE: Final = 600.0
 
 MALFORMED: Final = "classifier-malformed"
-REFUSED: Final = "classifier-error"
 
 
 class Asker(Struct, frozen=True, kw_only=True):
@@ -46,21 +47,6 @@ class Asker(Struct, frozen=True, kw_only=True):
     provider: str
     model: str
     rubric: str = RUBRIC
-
-
-class Batch(Struct, frozen=True, kw_only=True):
-    """One question for each of some bundles.
-
-    Attributes:
-        keys: of the bundles, by the names of their questions.
-        state, questions: what the classifier is given, as JSON objects.
-        bytes: of both as they are accounted for; never less than what any known API sends.
-    """
-
-    keys: Mapping[str, bytes]
-    state: dict[str, Any]
-    questions: dict[str, Any]
-    bytes: int
 
 
 def make_batch(
@@ -97,7 +83,7 @@ def make_batch(
             continue
         size += cost
         state["bundles"][name], questions[name], named[name] = said, question, bundle.key
-    return Batch(keys=named, state=state, questions=questions, bytes=size) if named else None
+    return Batch(keys=named, state=state, questions=questions, bytes=size, rubric=RUBRIC) if named else None
 
 
 def _cost(value: object) -> int:
@@ -129,7 +115,7 @@ def read_answers(result: object, batch: Batch) -> dict[bytes, float] | str:
         batch: what was asked.
     """
     if not isinstance(result, dict) or result.get("stopReason") != "stop":
-        return REFUSED
+        return FAILED
     answers = result.get("answers")
     if not isinstance(answers, dict) or answers.keys() != batch.keys.keys():
         return MALFORMED

@@ -73,7 +73,8 @@ class Survey(Struct, frozen=True, kw_only=True):
         exchanges: all that are lost, oldest first.
         candidates: the pool, oldest first, without salience and redundancy.
         bags: of the candidates, by place.
-        query: what the request asks for.
+        request: its text.
+        query: what it asks for.
         silent: whether it names nothing that could be looked for, nor the work.
         visible: digests of texts that the model sees, among those of the pool.
         coverage: what was looked at.
@@ -84,6 +85,7 @@ class Survey(Struct, frozen=True, kw_only=True):
     exchanges: tuple[Exchange, ...]
     candidates: tuple[Candidate, ...]
     bags: Mapping[int, Bag]
+    request: str
     query: Query
     silent: bool
     visible: frozenset[bytes]
@@ -114,8 +116,8 @@ def look(snapshot: Snapshot, shelf: Shelf, bags: Bags, asked: Asked, *, options:
     exchanges = shelf.exchanges(branch, own)
     work = read_working(snapshot, branch, request, query) if options.working and exchanges else None
     blank = Survey(
-        branch=branch, exchanges=exchanges, candidates=(), bags={}, query=query, silent=query.empty and work is None,
-        visible=frozenset(), coverage=cover(snapshot.session),
+        branch=branch, exchanges=exchanges, candidates=(), bags={}, request=request, query=query,
+        silent=query.empty and work is None, visible=frozenset(), coverage=cover(snapshot.session),
     )  # fmt: skip
     if blank.silent or not exchanges:
         return blank

@@ -160,6 +160,7 @@ class HistoryView(Struct, frozen=True, kw_only=True):
         candidates: the pool, best first, with what became of each.
         classification: the highest class of what is quoted.
         withheld: sources that the privacy policy kept out.
+        usage: what a classifier that was asked for it reports to have cost; None if none was asked.
     """
 
     text: str = "{}"
@@ -171,3 +172,4 @@ class HistoryView(Struct, frozen=True, kw_only=True):
     candidates: tuple[Candidate, ...] = ()
     classification: Level = "normal"
     withheld: tuple[Withheld, ...] = ()
+    usage: object = None

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 from msgspec import Struct
 
-from aforesaid.engine.viewing import Salience
-from aforesaid.errors import AforesaidError
-from aforesaid.extractive.salience import Annotations, Asker, Batch, make_batch, read_answers
+from aforesaid.classification import TIMEOUT, Batch, Classifier
+from aforesaid.engine.classifying import CLASSIFIED, DETERMINISTIC, Classifying, Salience
+from aforesaid.extractive.salience import Asker
 from aforesaid.extractive.survey import Asked
 from aforesaid.text import digest
 
@@ -26,23 +26,7 @@ if TYPE_CHECKING:
 
     AskHost = Callable[[str, dict[str, Any], Callable[[object], None]], None]
 
-DETERMINISTIC: Final = "deterministic"
-CLASSIFIED: Final = "classified"
 ASKING: Final = "asking"
-PENDING: Final = "classifier-timeout"
-"""What counts while no answer has come: a host waits for it before the call that needs it."""
-NO_ROOM: Final = "classifier-no-room"
-PRIVATE: Final = "classifier-private"
-MISSING: Final = "classifier-missing-model"
-OUTCOMES: Final = frozenset(
-    {
-        *("classifier-missing-api", "classifier-missing-model", "classifier-missing-auth", "classifier-timeout"),
-        *("classifier-aborted", "classifier-error", "config-changed", "branch-changed"),
-    }
-)
-"""What a host may say instead of an answer."""
-STALE: Final = frozenset({"classifier-aborted", "config-changed", "branch-changed"})
-"""Of these nothing is remembered: nobody failed."""
 
 
 class Prepared(Struct, kw_only=True):
@@ -63,14 +47,44 @@ class Prepared(Struct, kw_only=True):
     usage: object = None
 
 
+class HostClassifier:
+    """The `ClassifierPort` over the bridge: the host's native API, which the host alone can call.
+
+    It answers before its next `session/context`, or what it says is stale; so nobody waits here.
+    """
+
+    def __init__(self, ask_host: AskHost, asker: Asker, api: str | None) -> None:
+        """Takes what asks the host, whose session and classifier it is, and how the host talks to that."""
+        self._ask_host = ask_host
+        self._asker = asker
+        self._api = api
+
+    @property
+    def classifier(self) -> Classifier:
+        """Which one it asks."""
+        return Classifier(provider=self._asker.provider, model=self._asker.model, api=self._api)
+
+    def classify(self, batch: Batch, seconds: float, answer: Callable[[object], None]) -> None:
+        """Asks the host; it keeps its own time, which began when it said what a run is about."""
+        del seconds
+        params = {
+            "session": self._asker.session,
+            "provider": self._asker.provider,
+            "model": self._asker.model,
+            "rubric": batch.rubric,
+            "state": batch.state,
+            "questions": batch.questions,
+        }
+        self._ask_host("classify", params, answer)
+
+
 class Views:
     """The views of the open sessions of a service."""
 
     def __init__(self, ask_host: AskHost, now: Callable[[], float] = monotonic) -> None:
         """Takes what asks the host, and a clock in seconds."""
         self._ask_host = ask_host
-        self._now = now
-        self._annotations = Annotations()
+        self._classifying = Classifying(now)
         self._prepared: dict[str, Prepared] = {}
 
     def prepare(
@@ -119,70 +133,27 @@ class Views:
         if again:
             return state.selection
         told = self._ask(engine, state, asker, asked, api=api, time_ms=time_ms)
-        state.selection = PENDING if told == ASKING else told
+        state.selection = TIMEOUT if told == ASKING else told
         return told
 
     def _ask(
         self, engine: Engine, state: Prepared, asker: Asker, asked: Asked, *, api: str | None, time_ms: int
     ) -> str:
-        """Asks the host, unless what can be asked is known already, or was in vain a moment ago."""
-        failure = self._annotations.failure(asker, self._now())
-        if failure is not None:
-            return failure
-        known = self._annotations.of(asker)
-        try:
-            found = engine.look_for_classifier(session=asker.session, asked=asked, provider=asker.provider, known=known)
-        except AforesaidError as error:
-            return error.code
-        if not found.relevant:
-            return DETERMINISTIC
-        if found.known == found.relevant:
-            return CLASSIFIED
-        if not found.bundles.values or not found.request.values:
-            return CLASSIFIED if found.known else PRIVATE
-        if api is None:
-            self._annotations.fail(asker, MISSING, self._now())
-            return MISSING
-        batch = make_batch(
-            found.bundles, found.request,
-            max_bytes=engine.config.integer("memory.extractive.maxSourceChars"), api=api, time_ms=time_ms,
-        )  # fmt: skip
-        if batch is None:
-            return NO_ROOM
-        state.batch = batch
-        params = {
-            "session": asker.session,
-            "provider": asker.provider,
-            "model": asker.model,
-            "rubric": asker.rubric,
-            "state": batch.state,
-            "questions": batch.questions,
-        }
-        self._ask_host("classify", params, lambda answer: self._take(state, batch, asker, answer))
+        """Asks the host, if there is anything to ask."""
+        choice = self._classifying.choose(engine, asker, asked, api=api, time_ms=time_ms)
+        if choice.batch is None:
+            return choice.told
+        state.batch = batch = choice.batch
+        port = HostClassifier(self._ask_host, asker, api)
+        port.classify(batch, time_ms / 1000, lambda answer: self._take(state, batch, asker, answer))
         return ASKING
 
     def _take(self, state: Prepared, batch: Batch, asker: Asker, answer: object) -> None:
         """What the host says; dropped if somebody asks about something else by now."""
         if state.batch is not batch or state.asker != asker:
             return
-        state.batch = None
-        told = answer if isinstance(answer, dict) else {}
-        outcome = told.get("outcome")
-        if outcome != "answered":
-            state.selection = outcome if isinstance(outcome, str) and outcome in OUTCOMES else "classifier-error"
-            if state.selection not in STALE:
-                self._annotations.fail(asker, state.selection, self._now())
-            return
-        result = told.get("result")
-        if isinstance(result, dict):
-            state.usage = result.get("usage")
-        found = read_answers(result, batch)
-        if isinstance(found, str):
-            state.selection = found
-            self._annotations.fail(asker, found, self._now())
-        else:
-            state.selection = CLASSIFIED
-            self._annotations.succeed(asker, found)
+        said = self._classifying.take(asker, batch, answer)
+        state.batch, state.selection, state.usage = None, said.selection, said.usage
 
     def salience(self, engine: Engine, handle: str) -> Salience:
         """What counts for the view of a call that is planned now."""
@@ -192,12 +163,12 @@ class Views:
             return Salience()
         if state.batch is not None:
             # The host goes on without the answer; whatever still comes is stale.
-            state.batch, state.selection = None, PENDING
+            state.batch, state.selection = None, TIMEOUT
         if state.asker is None:
             return Salience()
         if state.selection != CLASSIFIED:
             return Salience(selection=state.selection)
-        return Salience(probabilities=self._annotations.of(state.asker), selection=CLASSIFIED)
+        return Salience(probabilities=self._classifying.of(state.asker), selection=CLASSIFIED)
 
     def usage(self, handle: str) -> object:
         """What the answer cost that counts for a session now, as the host reported it."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import given
@@ -11,15 +11,14 @@ from hypothesis import strategies as st
 from tests.views import quoted
 from tests.words import any_text
 
+from aforesaid.classification import FAILED
 from aforesaid.extractive.salience import (
     INSTRUCTIONS,
     MALFORMED,
     MOST_QUESTIONS,
-    REFUSED,
     REQUEST_CHARACTERS,
     Annotations,
     Asker,
-    Batch,
     make_batch,
     normalise,
     read_answers,
@@ -27,6 +26,9 @@ from aforesaid.extractive.salience import (
 from aforesaid.extractive.values import Bundle
 from aforesaid.privacy.judge import Judge
 from aforesaid.privacy.policy import Policy
+
+if TYPE_CHECKING:
+    from aforesaid.classification import Batch
 
 ASKER = Asker(session="s", provider="typesafe", model="org/one")
 
@@ -149,8 +151,8 @@ def test_keys_and_the_stop_reason_have_to_be_exact() -> None:
     assert read_answers({**sound, "answers": {"b0": sound["answers"]["b0"]}}, batch) == MALFORMED
     assert read_answers({**sound, "answers": []}, batch) == MALFORMED
     for reason in ("error", "aborted", "length", None, "Stop"):
-        assert read_answers({**sound, "stopReason": reason}, batch) == REFUSED
-    assert read_answers(None, batch) == REFUSED
+        assert read_answers({**sound, "stopReason": reason}, batch) == FAILED
+    assert read_answers(None, batch) == FAILED
 
 
 def test_other_kinds_of_answers_are_understood_for_rubrics_to_come() -> None:

@@ -60,7 +60,7 @@ class Host:
             "session/prepare", session=self.handle, prompt=prompt, leaf="cccccccc", api=api,
             entries={"add": ["cccccccc"]}, **more,
         )  # fmt: skip
-        self.sessions._views._now = lambda: self.now
+        self.sessions._views._classifying._now = lambda: self.now
         return str(told["status"])
 
     def context(self) -> dict[str, Any]:
@@ -111,7 +111,7 @@ def test_an_answer_that_comes_after_the_call_went_out_is_dropped(host: Host) -> 
     host.answer()
     assert host.diagnostic() == "classifier-timeout"
     assert host.context()["view"]["usage"] is None
-    assert host.sessions._views._annotations.of(host.sessions._views._prepared[host.handle].asker) == {}  # type: ignore[arg-type]
+    assert host.sessions._views._classifying._annotations.of(host.sessions._views._prepared[host.handle].asker) == {}  # type: ignore[arg-type]
 
 
 def test_an_answer_to_an_earlier_request_is_dropped(host: Host) -> None:
