@@ -7,15 +7,18 @@ import stat
 import subprocess
 import sys
 from array import array
+from contextlib import closing
 from time import perf_counter
 from typing import TYPE_CHECKING
 
+import apsw
 import pytest
 from tests.conftest import ROOT
 from tests.contract.test_vector_port import COVERED, KEY, ONE, fill, listed, passage, vector
 
 from aforesaid.embedding import Profile
 from aforesaid.errors import StoreCorrupt, StoreError, StoreTooNew
+from aforesaid.passages import CHUNKING
 from aforesaid.storage.sqlite import open_store, vectors
 from aforesaid.storage.sqlite.connection import open_writable
 from aforesaid.storage.sqlite.removal import store_files
@@ -25,6 +28,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from aforesaid.storage.sqlite.store import SqliteStore
+
+CUTTING = "aforesaid.storage.sqlite.vectors.CHUNKING"
 
 
 @pytest.fixture
@@ -224,3 +229,55 @@ def test_a_writer_that_dies_leaves_what_was_before(tmp_path: Path, store: Sqlite
 
 def _paths() -> str:
     return os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])
+
+
+def test_an_older_file_is_migrated_and_keeps_its_vectors(
+    store: SqliteStore, file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fill(store.vectors(KEY), *[passage(row) for row in range(1, 150)])
+    before = store.vectors(KEY).load(ONE)
+    store.close()
+
+    def add_column(database: apsw.Connection) -> None:
+        database.execute("ALTER TABLE profile ADD COLUMN note TEXT NOT NULL DEFAULT 'none'")
+
+    monkeypatch.setattr(vectors, "STEPS", (*vectors.STEPS, add_column))
+    with closing(open_store(str(tmp_path / "store"), busy_timeout_ms=50)) as newer:
+        assert newer.vectors(KEY).load(ONE) == before
+        fill(newer.vectors(KEY), passage(150))
+        assert len(newer.vectors(KEY).load(ONE).rows) == 150
+    with closing(apsw.Connection(str(file))) as connection:
+        assert connection.pragma("user_version") == len(vectors.STEPS)
+        assert connection.execute("SELECT DISTINCT note FROM profile").get == "none"
+
+
+def test_a_migration_that_fails_leaves_the_vectors_as_they_were(
+    store: SqliteStore, file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fill(store.vectors(KEY), passage(1))
+    before = store.vectors(KEY).load(ONE)
+    store.close()
+    steps = vectors.STEPS
+
+    def fail(database: apsw.Connection) -> None:
+        database.execute("DELETE FROM block")
+        raise apsw.FullError("the disk is full")
+
+    monkeypatch.setattr(vectors, "STEPS", (*steps, fail))
+    with closing(open_store(str(tmp_path / "store"), busy_timeout_ms=50)) as newer, pytest.raises(StoreError):
+        newer.vectors(KEY).load(ONE)
+    monkeypatch.setattr(vectors, "STEPS", steps)
+    with closing(open_store(str(tmp_path / "store"), busy_timeout_ms=50)) as again:
+        assert again.vectors(KEY).load(ONE) == before
+
+
+def test_vectors_of_passages_that_were_cut_otherwise_stand_apart(
+    store: SqliteStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fill(store.vectors(KEY), passage(1))
+    monkeypatch.setattr(CUTTING, "another-cutting-v2")
+    assert len(store.vectors(KEY).load(ONE).rows) == 0
+    assert store.vectors(KEY).covered(ONE) is None
+    fill(store.vectors(KEY), passage(2), passage(3))
+    monkeypatch.setattr(CUTTING, CHUNKING)
+    assert list(store.vectors(KEY).load(ONE).rows) == [1]
