@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 RETRIEVAL = (
     "retrieval, median of 50 requests",
+    "asked for the first time, contextual / documented",
     "eight common words, cold / ids only",
     "eight common words, warm / ids only",
     "p95, all sessions stored / one stored",

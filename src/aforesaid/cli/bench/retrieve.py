@@ -18,7 +18,7 @@ from aforesaid.branches import find_branch
 from aforesaid.cli.bench.floors import POOL, Reference, ask
 from aforesaid.cli.bench.requests import COMMON_WORDS, Request, mix, needles
 from aforesaid.cli.bench.rows import Attempt, Target, clock, interleave, judge, percentile, steady, unmeasured
-from aforesaid.cli.bench.setting import default_config
+from aforesaid.cli.bench.setting import configure, default_config
 from aforesaid.engine import Engine
 from aforesaid.errors import OperationError
 from aforesaid.retrieval.candidates import LITERAL_POOL, TERM_POOL
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from aforesaid.ports import Snapshot
 
 _WHOLE: Final = Target(name="retrieval, median of 50 requests", unit="ms", times=1.4, plus=2.0)
+_FIRST: Final = Target(name="asked for the first time, contextual / documented", unit="ms", times=1.75)
 _COLD: Final = Target(name="eight common words, cold / ids only", unit="ms", times=3.5)
 _WARM: Final = Target(name="eight common words, warm / ids only", unit="ms", times=0.25)
 _GROWTH: Final = Target(name="p95, all sessions stored / one stored", unit="ms", times=1.2)
@@ -58,6 +59,7 @@ def measure(prepared: Prepared, rounds: int) -> list[Row]:
     try:
         rows = [
             judge(_WHOLE, lambda: _whole(prepared, reference, requests, rounds)),
+            judge(_FIRST, lambda: _first(prepared, requests, rounds)),
             judge(_COLD, lambda: _cold(prepared, rounds)),
             _warm(prepared, reference, rounds),
             _growth(prepared, requests, rounds),
@@ -111,6 +113,22 @@ def _check(engine: Engine, prepared: Prepared, requests: Sequence[Request]) -> f
 
 def _retrievals(engine: Engine, prepared: Prepared, requests: Sequence[Request]) -> list[Callable[[], object]]:
     return [partial(engine.retrieve, session=prepared.transcript.file, query=request.text) for request in requests]
+
+
+def _first(prepared: Prepared, requests: Sequence[Request], rounds: int) -> Attempt:
+    """What contextual ranking adds where nothing of a request is in memory yet: each pair of its words is a search."""
+    configs = [configure({"retrieval.ranking": ranking}) for ranking in ("contextual", "documented")]
+    times: list[tuple[list[float], list[float]]] = [([], []) for _ in requests]
+    for turn in range(rounds):
+        with Engine.open(prepared.single, configs[0]) as one, Engine.open(prepared.single, configs[1]) as other:
+            for engine in (one, other):  # the session itself is in memory, as in a service
+                engine.retrieve(session=prepared.transcript.file, query=_COMMON.text)
+            asked = zip(_retrievals(one, prepared, requests), _retrievals(other, prepared, requests), strict=True)
+            with steady():
+                for case, pair in enumerate(asked):
+                    for place in (0, 1) if (turn + case) % 2 else (1, 0):
+                        times[case][place].append(clock(pair[place]))
+    return Attempt(median(median(first) for first, _ in times), median(median(second) for _, second in times))
 
 
 def _cold(prepared: Prepared, rounds: int) -> Attempt:

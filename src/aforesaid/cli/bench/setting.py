@@ -128,6 +128,16 @@ def default_config() -> Config:
     return Config(settings=tuple(Setting(key=option.key, value=option.default, source="default") for option in OPTIONS))
 
 
+def configure(values: dict[str, object]) -> Config:
+    """The same with some values changed."""
+    return Config(
+        settings=tuple(
+            replace(setting, value=values[setting.key]) if setting.key in values else setting
+            for setting in default_config().settings
+        )
+    )
+
+
 def without_redaction(config: Config) -> Config:
     """The same, but that secrets stay in what is stored."""
     settings = tuple(

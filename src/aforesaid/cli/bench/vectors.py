@@ -13,11 +13,9 @@ from random import Random
 from statistics import median
 from typing import TYPE_CHECKING, Any, Final
 
-from msgspec.structs import replace
-
 from aforesaid.cli.bench.requests import mix
 from aforesaid.cli.bench.rows import Attempt, Target, clock, interleave, judge, steady, unmeasured
-from aforesaid.cli.bench.setting import default_config
+from aforesaid.cli.bench.setting import configure
 from aforesaid.embedders import FEATURE_HASH, MODELS, MULTILINGUAL, STATIC, TRANSFORMER, make
 from aforesaid.embedders.calls import Calls
 from aforesaid.embedders.feature_hash import FeatureHash
@@ -34,11 +32,8 @@ from aforesaid.storage.sqlite.vector_blocks import BLOCK
 from aforesaid.storage.sqlite.vectors import VectorFile
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from aforesaid.cli.bench.rows import Row
     from aforesaid.cli.bench.setting import Prepared
-    from aforesaid.config import Config
     from aforesaid.embedders import Local
     from aforesaid.ports import EmbeddingPort
 
@@ -191,8 +186,9 @@ def _whole(prepared: Prepared, rounds: int) -> Attempt:
     """Requests with vectors, beside the same without, plus what their vectors and the search say that they took."""
     requests = mix(prepared.transcript.project)
     file = prepared.transcript.file
-    lexical = _ranked(default_config(), semantic=False)
-    hybrid = _ranked(default_config(), semantic=True)
+    lexical, hybrid = (
+        configure({"retrieval.ranking": "contextual", "retrieval.semantic": semantic}) for semantic in (False, True)
+    )
     with Engine.open(prepared.single, lexical) as plain, Engine.open(prepared.single, hybrid) as both:
         extra: list[float] = []
         for request in requests:
@@ -209,14 +205,3 @@ def _whole(prepared: Prepared, rounds: int) -> Attempt:
         )
     floor = median(floors) + median(extra)
     return Attempt(median(figures), floor, f"vector search {median(extra):.2f} ms, words {median(floors):.2f} ms")
-
-
-def _ranked(config: Config, *, semantic: bool) -> Config:
-    changed: dict[str, object] = {"retrieval.ranking": "contextual", "retrieval.semantic": semantic}
-    settings: Sequence[Any] = config.settings
-    return replace(
-        config,
-        settings=tuple(
-            replace(setting, value=changed[setting.key]) if setting.key in changed else setting for setting in settings
-        ),
-    )
