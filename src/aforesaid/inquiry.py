@@ -74,11 +74,6 @@ class Question(Struct, frozen=True, kw_only=True):
     scope: Scope = "current-branch"
     filter: Filter = Filter()
 
-    @property
-    def browses(self) -> bool:
-        """Whether everything is listed."""
-        return not self.text.strip()
-
 
 class Outline(Struct, frozen=True, kw_only=True, gc=False):
     """What of an entry is known without its text; fields as in `StoredEntry`."""

@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from aforesaid.embedding import Scale
     from aforesaid.ports import EmbeddingPort
 
-SEMANTIC = "retrieval.semantic"
 _SECTION = "retrieval.embedding."
 
 

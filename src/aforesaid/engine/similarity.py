@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 from msgspec.structs import replace
 
 from aforesaid.answers import Semantic, Window
-from aforesaid.config.semantic import Setup, read_setup
+from aforesaid.config.semantic import read_setup
 from aforesaid.embedders import FEATURE_HASH, make
 from aforesaid.embedders.calls import Calls
 from aforesaid.embedding import FAILED, LOCAL_PROVIDER, STORE_FAILED, Passage
@@ -68,11 +68,6 @@ class Similarity:
         self._settled: dict[str, tuple[int, bytes, Made]] = {}
         self._stop = threading.Event()
         self._beside: threading.Thread | None = None
-
-    @property
-    def setup(self) -> Setup:
-        """What is configured."""
-        return self._setup
 
     @property
     def remote(self) -> bool:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from aforesaid.extractive.values import Quoted
 from aforesaid.inquiry import Filter
 
 if TYPE_CHECKING:
@@ -45,8 +44,3 @@ def said_parts(entry: StoredEntry) -> tuple[str, ...]:
         else:
             kept.append(part)
     return tuple(part for part in reversed(kept) if part and not part.isspace())
-
-
-def quote_entry(entry: StoredEntry) -> Quoted:
-    """An entry as a source; without parts if it is none."""
-    return Quoted(entry=entry, parts=said_parts(entry))

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from aforesaid.privacy.places import Place
+    from aforesaid.privacy.forms import Place
 
     Look = Callable[[int], tuple[list[Place], int]]
     """Takes where the literal stands; gives what was found there, and from where to search on."""

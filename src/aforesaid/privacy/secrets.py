@@ -19,22 +19,16 @@ from msgspec import Struct
 
 from aforesaid.language.secret_formats import SHAPES, VERSION, formats
 from aforesaid.language.secret_names import STEMS
+from aforesaid.privacy.forms import after_command, after_scheme, private_key
 from aforesaid.privacy.markers import find_markers
 from aforesaid.privacy.names import describe
-from aforesaid.privacy.places import (
-    after_command,
-    after_identified,
-    after_scheme,
-    beside_name,
-    is_chained,
-    private_key,
-)
+from aforesaid.privacy.places import after_identified, beside_name, is_chained
 from aforesaid.privacy.runs import search
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-    from aforesaid.privacy.places import Place
+    from aforesaid.privacy.forms import Place
 
     Rule = Callable[[str, int, int], tuple[Place, ...]]
     Found = list[tuple[int, int, int, str]]

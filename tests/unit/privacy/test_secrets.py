@@ -18,10 +18,11 @@ from hypothesis import strategies as st
 from aforesaid.language.secret_formats import formats
 from aforesaid.language.secret_names import STEMS
 from aforesaid.privacy import runs
-from aforesaid.privacy.places import Place, beside_name
+from aforesaid.privacy.places import beside_name
 from aforesaid.privacy.secrets import OPENING, Secret, find_edits, find_secrets, redact
 
 if TYPE_CHECKING:
+    from aforesaid.privacy.forms import Place
     from aforesaid.privacy.names import NameKind
 
 ALNUM = "ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz23456789"

@@ -32,12 +32,10 @@ def store_files(folder: str) -> tuple[str, ...]:
 def _is_session(name: str) -> bool:
     """Whether a name is a session's file, one of its companions, or its mark."""
     key, rest = name[:_KEY_LENGTH], name[_KEY_LENGTH:]
-    if name.startswith("calibration") and name[len("calibration") :] in {
-        SUFFIX + companion for companion in ("", *COMPANIONS)
-    }:
+    ends = {SUFFIX + companion for companion in ("", *COMPANIONS)}
+    if name.startswith(_OURS) and name.removeprefix(_OURS) in ends:
         return True
-    ours = rest == DAMAGED or rest in {SUFFIX + companion for companion in ("", *COMPANIONS)}
-    return ours and all(digit in "0123456789abcdef" for digit in key)
+    return (rest == DAMAGED or rest in ends) and all(digit in "0123456789abcdef" for digit in key)
 
 
 def _names(folder: str) -> list[str]:
