@@ -2,7 +2,7 @@
 
 `indexing` and `retrieval` know only these. `storage/sqlite` and `transcripts/*` implement them, tests bring fakes, and
 `tests/contract/` holds one test file a port that runs over every implementation. Nothing here knows SQL or a host.
-Only the type checker and tests import it.
+Only the type checker imports it.
 """
 
 from aforesaid.ports.models import ClassifierPort, EmbeddingPort
