@@ -14,6 +14,7 @@ from msgspec.structs import replace
 
 from aforesaid.errors import BadArgument, EntryUnknown, StoreCorrupt
 from aforesaid.reports import Erased, ForgetReport
+from aforesaid.sidechains import chain_of, file_of
 from aforesaid.text import normalise
 from aforesaid.tombstones import Burial, Contained, Rule, gram_of, made_of, words_of
 
@@ -109,6 +110,9 @@ def select(
     if named and session is None and (entries or dated):
         raise BadArgument("the store does not have this session", "run `aforesaid sessions` for those that it has")
     sessions: tuple[Session, ...] = () if session is None else (session,)
+    if session is not None and not entries and chain_of(session.file) is None:
+        # What its subagents did stands in the same file: nothing of that file stays.
+        sessions += tuple(one for one in store.sessions() if chain_of(one.file) and file_of(one.file) == session.file)
     if project is not None:
         sessions = store.sessions(cwd=project)
         if dated and not sessions:

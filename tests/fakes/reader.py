@@ -32,6 +32,9 @@ class PlainTranscripts:
     def detect(self, head: bytes) -> bool:
         return head.startswith(b"#")
 
+    def parts(self, file: str, read: Checkpoint) -> tuple[str, ...]:
+        return ()
+
     def read(self, source: BinaryIO, file: str, since: Checkpoint | None) -> PlainReading:
         self.reads.append(since.offset if since else 0)
         return PlainReading(self.host, source, since or Checkpoint(state="?\t"))

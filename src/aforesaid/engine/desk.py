@@ -23,6 +23,7 @@ from aforesaid.errors import (
     StoreError,
     StoreReadOnly,
 )
+from aforesaid.sidechains import file_of, is_present
 from aforesaid.storage.sqlite import open_store
 
 if TYPE_CHECKING:
@@ -314,16 +315,19 @@ class Desk:
         else:
             known = self._find(reference)
             file = known.file
-            if not os.path.isfile(file):
+            if not is_present(file):
                 from aforesaid.indexing.stored import clear_stored  # late: few transcripts are gone
 
                 return clear_stored(self._store, known, redacting=self._redacting), (SOURCE_MISSING,)
         if not self._store.writable and not self._open_again():
             return self._as_stored(file)
-        from aforesaid.indexing import sync  # late: nothing before the first SQL needs it
+        from aforesaid.indexing import parts_of, sync  # late: nothing before the first SQL needs it
 
         reader = reader_of(known.header.host) if known else self._reader_of(file)
         report = self._synced = sync(self._store, reader, file, redacting=self._redacting)
+        if report.status != "unchanged":
+            for part in parts_of(reader, report):
+                sync(self._store, reader, part, redacting=self._redacting)
         if report.error_code == SessionForgotten.code:
             raise SessionForgotten(report.error or file, "nothing of it is kept or searched")
         if report.session is None:
@@ -358,7 +362,7 @@ class Desk:
         known = self._store.by_file(file)
         if known is None:
             raise StoreReadOnly(f"{file} is not in the store, which cannot be written", "make the store writable")
-        status = os.stat(file)
+        status = os.stat(file_of(file))
         same = (status.st_size, status.st_mtime_ns) == (known.checkpoint.size, known.checkpoint.mtime_ns)
         return known, () if same else (STALE,)
 

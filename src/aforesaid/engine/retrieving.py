@@ -26,6 +26,7 @@ from aforesaid.errors import (
 )
 from aforesaid.retrieval import retrieve
 from aforesaid.retrieval.options import RetrievalOptions
+from aforesaid.sidechains import file_of, is_present
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -221,7 +222,7 @@ class Retrieving(Upkeep):
 
     def _heal(self, session: Session) -> bool:
         """Derives a session again whose stored data turned out damaged; False if that was not it, or cannot be done."""
-        if not self._store.writable or not os.path.isfile(session.file):
+        if not self._store.writable or not is_present(session.file):
             return False
         try:
             self._store.by_file(session.file)
@@ -296,7 +297,7 @@ def _source_lines(answer: Retrieval, held: bytearray | None) -> tuple[bytes | No
     if held is not None:
         sources = [hit.ranked.candidate.entry.source for hit in answer.hits]
         return tuple(bytes(held[source.offset : source.offset + source.length]) for source in sources)
-    if answer.session is None or not answer.hits or not os.path.isfile(answer.session.file):
+    if answer.session is None or not answer.hits or not is_present(answer.session.file):
         return ()
     from contextlib import ExitStack  # late, both: only answers with evidence need them
     from hashlib import sha256
@@ -307,7 +308,7 @@ def _source_lines(answer: Retrieval, held: bytearray | None) -> tuple[bytes | No
             files: dict[str, BinaryIO] = {}
             for hit in answer.hits:
                 source = hit.ranked.candidate.entry.source
-                file = source.file or answer.session.file
+                file = source.file or file_of(answer.session.file)
                 if file not in files:
                     files[file] = opened.enter_context(open(file, "rb"))
                 files[file].seek(source.offset)

@@ -24,6 +24,7 @@ from aforesaid.indexing.intake import NOT_READ, Copies, Intake, Thread
 from aforesaid.language.secret_formats import VERSION
 from aforesaid.model import Entry, Session
 from aforesaid.reports import IndexReport, SyncReport
+from aforesaid.sidechains import file_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -105,6 +106,8 @@ def sync_all(
 ) -> IndexReport:
     """Brings many sessions up to date, thoroughly; one that fails does not keep the others from it.
 
+    Sessions that stand in the file of another one (`sidechains`) follow it.
+
     Args:
         store: where the sessions are kept.
         files: transcripts with their readers.
@@ -114,10 +117,15 @@ def sync_all(
     """
     started = perf_counter()
     ordered = sorted(files, key=lambda pair: pair[1])
-    sizes = [_size(file) for _, file in ordered]
-    total, done = sum(sizes), 0
+    waiting = [(reader, file, _size(file)) for reader, file in ordered]
+    total, done = sum(size for _, _, size in waiting), 0
     reports: list[SyncReport] = []
-    for (reader, file), size in zip(ordered, sizes, strict=True):
+    taken: set[str] = set()
+    while waiting:
+        reader, file, size = waiting.pop(0)
+        if file in taken:
+            continue
+        taken.add(file)
         step: Progress | None = None
         if progress is not None:
             step = _shifted(progress, done, total)
@@ -131,10 +139,19 @@ def sync_all(
             reports.append(
                 SyncReport(file=file, status="failed", host=reader.host, error_code=error.code, error=str(error))
             )
+        waiting[:0] = [(reader, part, 0) for part in parts_of(reader, reports[-1])]
         done += size
         if progress is not None:
             progress(done, total)
     return IndexReport(sessions=tuple(reports), duration_ms=(perf_counter() - started) * 1000)
+
+
+def parts_of(reader: TranscriptPort, report: SyncReport) -> tuple[str, ...]:
+    """The names of further sessions that stand in the file of a session that was just synced."""
+    if report.session is None:
+        return ()
+    point = report.session.checkpoint
+    return reader.parts(report.session.file, replace(point, state=Thread.restore(point.state)[1]))
 
 
 def _clear_missing(store: StorePort, file: str, *, redacting: bool) -> None:
@@ -153,7 +170,7 @@ def _shifted(progress: Progress, before: int, total: int) -> Progress:
 
 def _size(file: str) -> int:
     try:
-        return os.stat(file).st_size
+        return os.stat(file_of(file)).st_size
     except OSError:
         return 0
 
@@ -162,7 +179,7 @@ def _size(file: str) -> int:
 def _opened(file: str) -> Iterator[BinaryIO]:
     """The transcript, open for reading; failures of the system in the block are failures of the file."""
     try:
-        with open(file, "rb") as source:
+        with open(file_of(file), "rb") as source:
             yield source
     except FileNotFoundError as error:
         raise PathMissing(f"there is no file {file}", "check the path") from error
@@ -293,7 +310,7 @@ def _position(item: Entry | Flaw) -> int:
 
 def _ids(reader: TranscriptPort, file: str, point: Checkpoint | None) -> frozenset[str]:
     """All ids of the part that is being read, for entries whose parent may come later in the file."""
-    with open(file, "rb") as source:
+    with open(file_of(file), "rb") as source:
         return frozenset(item.id for item in reader.read(source, file, point) if item.id is not None)
 
 
@@ -321,7 +338,7 @@ def _forget_moved(task: _Task, session: Session) -> None:
         if (
             other.key != session.key
             and other.header.host == session.header.host
-            and not os.path.lexists(other.file)
+            and not os.path.lexists(file_of(other.file))
             and continues(task.source, other.checkpoint)
         ):
             task.store.remove(other.key)

@@ -56,12 +56,21 @@ class TranscriptPort(Protocol):
         """Whether a file that begins with `head` (its first 64 KiB or all of it) is one of this host's transcripts."""
         ...
 
+    def parts(self, file: str, read: Checkpoint) -> tuple[str, ...]:
+        """The names of further sessions that stand in a file (`sidechains`), as far as it was read.
+
+        Args:
+            file: its path; of a session that is a part of another's file, its name: it has no parts.
+            read: what `Reading.checkpoint` said after the file itself was read.
+        """
+        ...
+
     def read(self, source: BinaryIO, file: str, since: Checkpoint | None) -> Reading:
         """Reads from the beginning, or from where `since` ended.
 
         Args:
             source: the file, opened for reading bytes; it is only ever read.
-            file: its path, for the session id where the file names none.
+            file: its path, for the session id where the file names none; or the name of a part of it.
             since: what an earlier `Reading.checkpoint` said; None reads everything.
         """
         ...

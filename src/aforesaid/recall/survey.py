@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from aforesaid.listing import Listing
+from aforesaid.sidechains import file_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -72,7 +73,7 @@ class Surveyor:
         """
         if self._sessions is not sessions:
             self._sessions = sessions
-            self._marks = [(one.file, one.checkpoint.size, one.checkpoint.mtime_ns) for one in sessions]
+            self._marks = [(file_of(one.file), one.checkpoint.size, one.checkpoint.mtime_ns) for one in sessions]
             self._beside = tuple(dict.fromkeys([os.path.dirname(file) for file, _, _ in self._marks]))
         stale, gone = _compare(self._marks)
         if is_transcript is None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from aforesaid.model import Checkpoint
+from aforesaid.sidechains import chain_of, name_of
 from aforesaid.transcripts.objects import BOM, glance
 
 if TYPE_CHECKING:
@@ -32,6 +33,8 @@ _NOTES: Final = {
     "permission-mode": "sessionId",
 }
 """Types of rows without a uuid that a file may begin with, each with a name that it has."""
+_NO_CHAINS: Final = '"chains":[]'
+"""Stands in the state of a file without sidechains."""
 _EXAMINED: Final = 50
 """Lines that are looked at to recognise a file."""
 
@@ -40,7 +43,7 @@ class ClaudeCodeTranscripts:
     """Reads Claude Code's session files."""
 
     host = "claude-code"
-    parser = 2
+    parser = 3
 
     def detect(self, head: bytes) -> bool:
         """Whether one of the first objects is a row or a note of Claude Code's, and none before is another host's."""
@@ -52,6 +55,15 @@ class ClaudeCodeTranscripts:
             if _is_claudes(row):
                 return True
         return False
+
+    def parts(self, file: str, read: Checkpoint) -> tuple[str, ...]:
+        """The sidechains within a file, in the order in which they begin."""
+        if _NO_CHAINS in read.state or chain_of(file) is not None:
+            return ()
+        import json  # late: few files hold any
+
+        chains = json.loads(read.state)["chains"] if read.state else ()
+        return tuple(name_of(file, chain) for chain in chains)
 
     def read(self, source: BinaryIO, file: str, since: Checkpoint | None) -> ClaudeCodeReading:
         """Reads from the beginning, or from where `since` ended."""

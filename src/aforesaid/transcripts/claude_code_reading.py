@@ -1,7 +1,9 @@
-"""Floor 6: one pass over a session file of Claude Code.
+"""Floor 6: one pass over a session file of Claude Code, or over one sidechain in it.
 
 `claude_code` begins a pass. Every row with a uuid becomes one entry, so that parent chains stay whole; rows without one
 are the host's notes. Where an entry belongs is settled by `claude_code_tree`, what it says by `claude_code_entries`.
+Old versions write what subagents do into their caller's file, between its rows: such a sidechain is a session of its
+own, which a pass of its own picks out of the same lines.
 """
 
 from __future__ import annotations
@@ -14,6 +16,7 @@ from typing import TYPE_CHECKING, Final
 import msgspec
 
 from aforesaid.model import Checkpoint, Compaction, Edit, Entry, Flaw, Header, Source
+from aforesaid.sidechains import chain_of, file_of
 from aforesaid.transcripts import claude_code_entries, claude_code_rows, damaged
 from aforesaid.transcripts.claude_code import ClaudeCodeTranscripts
 from aforesaid.transcripts.claude_code_tree import Tree
@@ -30,6 +33,9 @@ if TYPE_CHECKING:
     from aforesaid.transcripts.lines import Line
 
 _SAVED: Final = frozenset({"uuid", "parentUuid"})
+_LONGEST_NAME: Final = 64
+MOST_LINKS: Final = 5000
+"""Rows of sidechains that are remembered, so that what hangs on them is known; the oldest are forgotten first."""
 
 
 class _State(msgspec.Struct, kw_only=True):
@@ -40,21 +46,28 @@ class _State(msgspec.Struct, kw_only=True):
         tree: the end of its tree.
         begun: whether a row was read.
         named: whether a row carries the session id that the file is named after.
+        chains: ids of the sidechains in the file, in the order in which they begin.
+        links: the sidechains of their latest rows, by the ids of the rows.
+        started: time of the first row of the sidechain that is read.
     """
 
     header: Header
     tree: Tree
     begun: bool = False
     named: bool = False
+    chains: list[str] = []
+    links: dict[str, str] = {}
+    started: str | None = None
 
 
 class ClaudeCodeReading(Pass):
     """One pass over the new part of a file; see `ports.Reading`."""
 
     def __init__(self, source: BinaryIO, file: str, since: Checkpoint) -> None:
-        """Takes the open file and where an earlier pass ended."""
+        """Takes the open file, its path or the name of a sidechain in it, and where an earlier pass ended."""
         super().__init__(source, since)
-        self._stem = os.path.splitext(os.path.basename(file))[0]
+        self._stem = os.path.splitext(os.path.basename(file_of(file)))[0]
+        self._chain = chain_of(file)
         if since.state:
             self._state = msgspec.convert(json.loads(since.state), type=_State)
         else:
@@ -65,7 +78,16 @@ class ClaudeCodeReading(Pass):
     @property
     def header(self) -> Header:
         """What the rows say of the session; complete only after the iteration."""
-        return self._state.header
+        header = self._state.header
+        if self._chain is None:
+            return header
+        return msgspec.structs.replace(
+            header,
+            session_id=f"sidechain-{self._chain}",
+            started=self._state.started,
+            parent=header.session_id,
+            relation="subagent",
+        )
 
     @property
     def checkpoint(self) -> Checkpoint:
@@ -86,6 +108,11 @@ class ClaudeCodeReading(Pass):
         if isinstance(row, str):
             saved = damaged.top_level(line.data[:HEAD], _SAVED)
             id_, parent = saved.get("uuid"), saved.get("parentUuid")
+            chain = None if parent is None else self._state.links.get(parent)
+            if line.ended and id_ is not None and chain is not None:
+                self._link(id_, chain)
+            if line.ended and chain != self._chain:
+                return  # a line that is still being written is nobody's yet, and everybody waits for it
             if id_ is not None and line.ended:
                 parent = self._tree.lose(id_, parent)
             yield Flaw(line=line.number, byte=line.offset, reason=row, id=id_, parent=parent)
@@ -93,11 +120,35 @@ class ClaudeCodeReading(Pass):
         source = Source(line=line.number, offset=line.offset, length=len(line.data), sha256=sha256(line.data).digest())
         if isinstance(row.uuid, str) and row.uuid:
             self._learn(row)
+            if self._place(row, row.uuid) != self._chain:
+                return
             found = self._entry(row, row.uuid, source)
         else:
-            found = self._note(row, source)
+            found = self._note(row, source) if self._chain is None else None
         if found is not None:
             yield found
+
+    def _place(self, row: Row, id_: str) -> str | None:
+        """The sidechain that a row belongs to, which it may begin; None: none."""
+        if row.is_sidechain is not True or self._state.header.relation == "subagent":
+            return None
+        parent = text_or_none(row.parent_uuid)
+        chain = None if parent is None else self._state.links.get(parent)
+        if chain is None:
+            plain = id_.isascii() and id_.replace("-", "").replace("_", "").isalnum() and len(id_) <= _LONGEST_NAME
+            chain = id_ if plain else sha256(id_.encode("utf-8", "surrogatepass")).hexdigest()[:32]
+            if chain not in self._state.chains:
+                self._state.chains.append(chain)
+        if chain == self._chain and self._state.started is None:
+            self._state.started = canonical(row.timestamp)
+        self._link(id_, chain)
+        return chain
+
+    def _link(self, id_: str, chain: str) -> None:
+        links = self._state.links
+        links[id_] = chain
+        while len(links) > MOST_LINKS:
+            del links[next(iter(links))]
 
     def _note(self, row: Row, source: Source) -> Entry | None:
         """The session's name, if that is what a row without a uuid gives."""
@@ -120,7 +171,6 @@ class ClaudeCodeReading(Pass):
         if id_ in tree.preserved:
             return None  # what a compaction kept is written once more; the first one counts
         leaf = tree.leaf
-        aside = row.is_sidechain is True and self.header.relation != "subagent"
         kind = claude_code_entries.kind_of(row)
         said = claude_code_entries.say(row, tree.tool)
         parent = text_or_none(row.parent_uuid)
@@ -133,13 +183,12 @@ class ClaudeCodeReading(Pass):
             parent = parent or text_or_none(row.logical_parent_uuid)
             compaction = Compaction()
         message = row.message.id if row.message is not None else None
-        if not aside:
-            parent = tree.place(id_, parent, kind, message=message, calls=said.calls)
+        parent = tree.place(id_, parent, kind, message=message, calls=said.calls)
         if row.type == "assistant" and row.message is not None:
-            tree.open(claude_code_entries.called(row.message), aside=aside)
+            tree.open(claude_code_entries.called(row.message))
         elif kind == "result":
             tree.close(said.calls, id_)
-        elif kind == "boundary" and not aside:
+        elif kind == "boundary":
             tree.keep((*claude_code_entries.kept(row.compact_metadata)[2], *((parent,) if parent else ())))
         return Entry(
             id=id_,
@@ -153,10 +202,10 @@ class ClaudeCodeReading(Pass):
             calls=said.calls,
             files=said.files,
             automatic=said.automatic,
-            request=said.request and not aside,
+            request=said.request,
             compaction=compaction,
             edit=self._edit(row) if said.kind == "context-edit" else None,
-            fallback=None if aside or parent is None else leaf,
+            fallback=None if parent is None else leaf,
         )
 
     def _edit(self, row: Row) -> Edit | None:

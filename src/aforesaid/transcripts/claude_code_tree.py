@@ -54,10 +54,10 @@ class Tree(msgspec.Struct, kw_only=True):
     preserved: list[str] = []
     compacting: bool = False
 
-    def open(self, calls: Iterable[tuple[str, str]], *, aside: bool) -> None:
+    def open(self, calls: Iterable[tuple[str, str]]) -> None:
         """Remembers calls, as pairs of id and tool, until their results come."""
         for id_, tool in calls:
-            self.calls[id_] = (tool, aside)
+            self.calls[id_] = (tool, False)
         while len(self.calls) > MOST_OPEN:
             del self.calls[next(iter(self.calls))]
 

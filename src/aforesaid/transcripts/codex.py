@@ -39,6 +39,10 @@ class CodexTranscripts:
                 return True
         return False
 
+    def parts(self, file: str, read: Checkpoint) -> tuple[str, ...]:  # noqa: ARG002 - the port's
+        """None: a file is one session."""
+        return ()
+
     def read(self, source: BinaryIO, file: str, since: Checkpoint | None) -> CodexReading:
         """Reads from the beginning, or from where `since` ended."""
         from aforesaid.transcripts.codex_reading import CodexReading  # late: most runs read nothing new

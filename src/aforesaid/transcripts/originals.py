@@ -10,6 +10,7 @@ from hashlib import sha256
 from typing import TYPE_CHECKING
 
 from aforesaid.errors import SourceMissing, SourceUnreadable, StaleSource
+from aforesaid.sidechains import file_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 def read_line(file: str, source: Source) -> bytes | None:
     """The raw line of an entry; b"" if there is no transcript any more, None if the line is not what it was."""
     try:
-        with open(source.file or file, "rb") as lines:
+        with open(source.file or file_of(file), "rb") as lines:
             lines.seek(source.offset)
             line = lines.read(source.length)
     except FileNotFoundError:
@@ -40,7 +41,7 @@ def verify(file: str, sources: Sequence[Source]) -> None:
     """
     by_file: dict[str, list[Source]] = {}
     for source in sources:
-        by_file.setdefault(source.file or file, []).append(source)
+        by_file.setdefault(source.file or file_of(file), []).append(source)
     for name, some in by_file.items():
         _verify(name, some)
 

@@ -55,6 +55,10 @@ class PiTranscripts:
                 return True
         return False
 
+    def parts(self, file: str, read: Checkpoint) -> tuple[str, ...]:  # noqa: ARG002 - the port's
+        """None: a file is one session."""
+        return ()
+
     def read(self, source: BinaryIO, file: str, since: Checkpoint | None) -> PiReading:
         """Reads from the beginning, or from where `since` ended."""
         from aforesaid.transcripts.pi_reading import PiReading  # late: most runs read nothing new
