@@ -238,13 +238,14 @@ def quote(text: str) -> str:
 _encode = json.JSONEncoder(ensure_ascii=False).encode  # `dumps` would make one for each text
 
 
-_RAW_CONTROL: Final = re.compile("[\x7f-\x9f\u2028\u2029\ud800-\udfff]")
+# Patterns compile when they are used first: ASCII evidence needs none of them.
+_RAW_CONTROL: Final = "[\x7f-\x9f\u2028\u2029\ud800-\udfff]"
 
 
 def _escape_controls(quoted: str) -> str:
     if quoted.isascii():
         return quoted.replace("\x7f", "\\u007f")
-    return _RAW_CONTROL.sub(lambda found: _escape(found.group()), quoted)
+    return re.sub(_RAW_CONTROL, lambda found: _escape(found.group()), quoted)
 
 
 def _escape(character: str) -> str:
@@ -257,7 +258,7 @@ def _escape(character: str) -> str:
 # escape that ends in "a" or "af", would read as the title again in the raw line, but none can stand for the "r".
 _FOLDED_TAIL: Final = TITLE.casefold()[3:]
 _FOLDED_WORD: Final = _FOLDED_TAIL.split()[0]
-_TAIL: Final = re.compile(_FOLDED_TAIL.replace(" ", " ?"))  # some invisible characters are as wide as a blank
+_TAIL: Final = _FOLDED_TAIL.replace(" ", " ?")  # some invisible characters are as wide as a blank
 _WORD_BYTES: Final = _FOLDED_WORD.encode("ascii")
 _CONTROLS: Final = bytes(code for code in range(128) if not chr(code).isspace() and (code < 32 or code == 127))
 
@@ -267,7 +268,7 @@ def _titles(text: str) -> list[int]:
     if text.isascii():
         suspicious = len(text) >= len(TITLE) and _WORD_BYTES in text.encode("ascii").lower().translate(None, _CONTROLS)
     else:
-        suspicious = _FOLDED_WORD in _INVISIBLE.sub("", unicodedata.normalize("NFKC", text).casefold())
+        suspicious = _FOLDED_WORD in re.sub(_INVISIBLE, "", unicodedata.normalize("NFKC", text).casefold())
     if not suspicious:
         return []
     folded: list[str] = []
@@ -279,20 +280,20 @@ def _titles(text: str) -> list[int]:
         folded += plain
         origins += [index] * len(plain)
     joined = "".join(folded)
-    return [origins[found.start()] for found in _TAIL.finditer(joined)]
+    return [origins[found.start()] for found in re.finditer(_TAIL, joined)]
 
 
 def _undisguise(character: str) -> str:
     """A character as it reads: compatibility form and case folded, blanks alike, invisible ones gone."""
     if character.isspace() or character == _EMPTY_BRAILLE:
         return " "
-    plain = _INVISIBLE.sub("", unicodedata.normalize("NFKC", character).casefold())
+    plain = re.sub(_INVISIBLE, "", unicodedata.normalize("NFKC", character).casefold())
     return " " if plain.isspace() else plain
 
 
 _EMPTY_BRAILLE: Final = "\u2800"
 # Controls, format characters, and what else shows nothing by Unicode's default: joiners, fillers, variation selectors.
-_INVISIBLE: Final = re.compile(
+_INVISIBLE: Final = (
     "[\0-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\u00ad\u034f\u0600-\u0605\u061c\u06dd\u070f\u0890\u0891\u08e2"
     "\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0"
     "\ufff0-\ufffb\U000110bd\U000110cd\U00013430-\U0001343f\U0001bca0-\U0001bca3\U0001d173-\U0001d17a"

@@ -326,6 +326,8 @@ def _digest(data: bytes) -> bytes:
     data = data.translate(_LOWER_AND_BLANK)
     if not data.isascii() and any(blank in data for blank in _FOREIGN_BLANKS):
         data = re.sub(_ANY_FOREIGN_BLANK, b" ", data)
+    if b"  " not in data:
+        return blake2b(data.strip(b" "), digest_size=16).digest()
     # Cutting at double blanks makes few pieces where cutting into words would make many.
     pieces = [kept for piece in data.split(b"  ") if (kept := piece.strip(b" "))]
     return blake2b(b" ".join(pieces), digest_size=16).digest()

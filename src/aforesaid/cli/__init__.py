@@ -8,6 +8,7 @@ imported by `aforesaid --version`, so it imports next to nothing itself.
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 from typing import TYPE_CHECKING
@@ -41,6 +42,9 @@ COMMANDS = {
 """Every command with what it does. `docs/commands.md` describes each; a test compares."""
 
 INTERRUPTED = 130
+_COLLECT_AFTER = 20_000
+"""New objects after which Python looks for cycles. With its own 700 it looks dozens of times through the modules that a
+command imports, and there is nothing to find."""
 _WITH_VALUE = frozenset({"--store", "--config", "--set", "--trust"})
 
 
@@ -54,10 +58,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
         The exit status.
     """
     given = list(sys.argv[1:] if arguments is None else arguments)
+    before = gc.get_threshold()
     try:
+        gc.set_threshold(_COLLECT_AFTER, *before[1:])
         return _main(given)
     except KeyboardInterrupt:
         return INTERRUPTED  # once more, while the first one was being told
+    finally:
+        gc.set_threshold(*before)
 
 
 def _main(given: list[str]) -> int:

@@ -20,7 +20,6 @@ from msgspec.structs import replace
 
 from aforesaid.errors import AforesaidError, PathMissing, SessionForgotten, SourceUnreadable, StoreCorrupt, StoreError
 from aforesaid.indexing.changes import compare, continues, seal
-from aforesaid.indexing.intake import NOT_READ, Copies, Intake, Thread
 from aforesaid.language.secret_formats import VERSION
 from aforesaid.model import Entry, Session
 from aforesaid.reports import IndexReport, SyncReport
@@ -31,6 +30,7 @@ if TYPE_CHECKING:
     from typing import BinaryIO
 
     from aforesaid.indexing.changes import Change
+    from aforesaid.indexing.intake import Intake
     from aforesaid.model import Checkpoint, Flaw
     from aforesaid.ports import SessionWriter, StorePort, TranscriptPort
     from aforesaid.reports import SyncStatus
@@ -254,6 +254,8 @@ def _write(task: _Task, judged: _Judged | None, *, rebuild: bool) -> SyncReport:
 
 def _read(task: _Task, writer: SessionWriter, since: Session | None) -> tuple[Intake, Session]:
     """Reads from where `since` ended, or from the beginning, and commits."""
+    from aforesaid.indexing.intake import Copies, Intake, Thread  # late: most transcripts did not change
+
     reader, file, source = task.reader, task.file, task.source
     status = os.fstat(source.fileno())
     point: Checkpoint | None = None
@@ -316,6 +318,8 @@ def _ids(reader: TranscriptPort, file: str, point: Checkpoint | None) -> frozens
 
 def _flaws(since: Session | None, found: Sequence[Flaw]) -> tuple[tuple[Flaw, ...], int]:
     """The flaws of a session and how many there are; a last line that was half written is judged anew."""
+    from aforesaid.indexing.intake import NOT_READ  # late: see `_read`
+
     if since is None:
         return tuple(found[:KEPT_FLAWS]), len(found)
     kept = [flaw for flaw in since.flaws if flaw.reason != NOT_READ or flaw.byte < since.checkpoint.offset]

@@ -81,18 +81,29 @@ def seal(source: BinaryIO, offset: int, since: Checkpoint | None) -> Seal:
     """
     start, crc = (0, 0) if since is None else (since.offset, since.crc)
     head = since.head if since is not None and start >= SAMPLE else _head(source, offset)
-    return Seal(head, _tail(source, offset), _crc(source, start, offset, crc))
+    if offset - start > _BLOCK:
+        return Seal(head, _tail(source, offset), _crc(source, start, offset, crc))
+    # Both in one read: most syncs are small.
+    sampled = offset - min(SAMPLE, offset)
+    first = min(start, sampled)
+    source.seek(first)
+    data = source.read(offset - first)
+    return Seal(head, _digest(data[sampled - first :]), zlib.crc32(data[start - first :], crc))
 
 
 def _head(source: BinaryIO, offset: int) -> bytes:
     source.seek(0)
-    return blake2b(source.read(min(SAMPLE, offset)), digest_size=16).digest()
+    return _digest(source.read(min(SAMPLE, offset)))
 
 
 def _tail(source: BinaryIO, offset: int) -> bytes:
     length = min(SAMPLE, offset)
     source.seek(offset - length)
-    return blake2b(source.read(length), digest_size=16).digest()
+    return _digest(source.read(length))
+
+
+def _digest(sample: bytes) -> bytes:
+    return blake2b(sample, digest_size=16).digest()
 
 
 def _crc(source: BinaryIO, start: int, end: int, crc: int) -> int:

@@ -67,6 +67,26 @@ class _State(msgspec.Struct, kw_only=True):
         return number
 
 
+_decode: Final = msgspec.json.Decoder(_State).decode
+_encode: Final = msgspec.json.Encoder().encode
+
+
+def _save(state: _State) -> str:
+    """A state as JSON; ids and paths may hold lone surrogates, which msgspec neither writes nor reads."""
+    try:
+        return _encode(state).decode()
+    except UnicodeEncodeError:
+        return json.dumps(msgspec.to_builtins(state), separators=(",", ":"))
+
+
+def _restore(saved: str) -> _State:
+    """The state that `_save` took."""
+    try:
+        return _decode(saved)
+    except msgspec.DecodeError:
+        return msgspec.convert(json.loads(saved), type=_State)
+
+
 NEWEST: Final = 3
 """The newest version of the format that is known; of a later one is read what looks as before, and that is said."""
 
@@ -79,7 +99,7 @@ class PiReading:
         self._source = source
         self._offset, self._line = since.offset, since.line
         if since.state:
-            self._state = msgspec.convert(json.loads(since.state), type=_State)
+            self._state = _restore(since.state)
         else:
             stem = os.path.splitext(os.path.basename(file))[0]
             self._state = _State(header=Header(host=PiTranscripts.host, session_id=stem))
@@ -92,8 +112,7 @@ class PiReading:
     @property
     def checkpoint(self) -> Checkpoint:
         """Where this pass ended."""
-        # Ids and paths may hold lone surrogates, which msgspec does not write.
-        state = json.dumps(msgspec.to_builtins(self._state), separators=(",", ":"))
+        state = _save(self._state)
         return Checkpoint(offset=self._offset, line=self._line, parser=PiTranscripts.parser, state=state)
 
     def __iter__(self) -> Iterator[Entry | Flaw]:

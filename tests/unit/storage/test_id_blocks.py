@@ -68,11 +68,11 @@ def test_ids_with_one_hash_are_told_apart_by_the_entries(monkeypatch: pytest.Mon
 
 def test_blocks_are_the_same_bytes_on_every_system(monkeypatch: pytest.MonkeyPatch) -> None:
     connection = database()
-    blocks = fill(connection, (), ["a", "b"], 1)
+    blocks = fill(connection, (), [f"a{n}" for n in range(200)], 1)
     here = connection.execute("SELECT keys FROM id_block").get
-    low, high = (int.from_bytes(here[at : at + 8], "little") for at in (0, 8))
-    assert low < high
-    assert {low & 0xFFFFFFFF, high & 0xFFFFFFFF} == {1, 2}
+    keys = [int.from_bytes(here[at : at + 8], "little") for at in range(0, len(here), 8)]
+    assert keys == sorted(keys)
+    assert {key & 0xFFFFFFFF for key in keys} == set(range(1, 201))
     other = "big" if sys.byteorder == "little" else "little"
     monkeypatch.setattr(sys, "byteorder", other)
     swapped = id_blocks._pack(blocks[0])
@@ -93,3 +93,34 @@ def test_blocks_are_made_of_entries_that_stand_there() -> None:
     id_blocks.build(connection)
     blocks = id_blocks.load(connection)
     assert [id_blocks.find(connection, blocks, f"e{row}") for row in (1, 300, 599, 600)] == [1, 300, 599, None]
+
+
+def test_a_few_ids_are_not_written_and_found_all_the_same() -> None:
+    connection = database()
+    blocks: id_blocks.Blocks = ()
+    ids: list[str] = []
+    written = 0
+    for start in range(0, 2000, 10):
+        more = [f"e{n}" for n in range(start, start + 10)]
+        ids += more
+        changes = connection.total_changes()
+        blocks = fill(connection, blocks, more, start + 1)
+        written += connection.total_changes() - changes > len(more)
+        read = id_blocks.load(connection)
+        assert sum(map(len, read)) == sum(map(len, blocks)) == len(ids)
+        assert [id_blocks.find(connection, read, id_) for id_ in (ids[0], ids[-1], "none")] == [1, len(ids), None]
+    assert 5 < written < 30
+
+
+def test_a_short_block_of_an_older_file_is_no_obstacle() -> None:
+    connection = database()
+    blocks = fill(connection, (), [f"a{n}" for n in range(200)], 1)
+    connection.executemany("INSERT INTO entry VALUES (?, ?)", [(200 + n, to_id(f"b{n}")) for n in range(1, 21)])
+    short = id_blocks.load(connection)[1]
+    connection.execute("INSERT INTO id_block VALUES (1, ?)", (id_blocks._pack(short),))
+    blocks = id_blocks.load(connection)
+    for start in (221, 231, 241, 351):
+        blocks = fill(connection, blocks, [f"c{n}" for n in range(start, start + (110 if start == 241 else 10))], start)
+        for known in (blocks, id_blocks.load(connection)):
+            found = [id_blocks.find(connection, known, id_) for id_ in ("a7", "b20", "c221", f"c{start}", "c999")]
+            assert found == [8, 220, 221, start, None]

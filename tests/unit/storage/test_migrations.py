@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import zlib
+from typing import TYPE_CHECKING, Any
 
 import apsw
 import pytest
@@ -101,6 +102,7 @@ def test_a_session_with_an_index_of_ids_gets_blocks_of_them(folder: Path, file: 
     execute(
         shard_of(folder, file),
         "DROP TABLE id_block",
+        "ALTER TABLE shard DROP COLUMN unpacked",
         "CREATE UNIQUE INDEX entry_id ON entry(id)",
         "PRAGMA user_version = 1",
     )
@@ -115,6 +117,30 @@ def test_a_session_with_an_index_of_ids_gets_blocks_of_them(folder: Path, file: 
     connection = apsw.Connection(str(shard_of(folder, file)))
     assert connection.execute("SELECT count(*) FROM sqlite_schema WHERE name = 'entry_id'").get == 0
     connection.close()
+
+
+def test_a_session_of_the_second_version_goes_on(folder: Path, file: Path) -> None:
+    store = open_store(str(folder))
+    sync(store, READER, str(file))
+    store.close()
+    path = shard_of(folder, file)
+    connection = apsw.Connection(str(path))
+    keys = b"".join(key.to_bytes(8, "little") for key in _keys_of(connection))
+    connection.execute("INSERT INTO id_block VALUES (0, ?)", (keys,))
+    connection.execute("ALTER TABLE shard DROP COLUMN unpacked; PRAGMA user_version = 2")
+    connection.close()
+    store = open_store(str(folder))
+    file.write_text(TEXT + "c\tb\tgamma\nd\ta\tdelta\n")
+    assert sync(store, READER, str(file)).status == "updated"
+    with store.read(key_of(str(file))) as snapshot:
+        assert snapshot.rows(["a", "b", "c", "d", "e"]) == (1, 2, 3, 4, None)
+        assert [(run.first, run.last, run.parent) for run in snapshot.tree().runs] == [(1, 3, None), (4, 4, 1)]
+    store.close()
+
+
+def _keys_of(connection: apsw.Connection) -> list[int]:
+    rows: list[Any] = connection.execute("SELECT id, row FROM entry").fetchall()
+    return sorted([zlib.crc32(id_) << 32 | row for id_, row in rows])
 
 
 def test_a_migration_that_fails_leaves_the_old_state(stored: Path, file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -166,14 +192,14 @@ def _read_only(folder: Path) -> SqliteStore:
 
 @pytest.mark.parametrize("version", [0x0100_0002, 0x0001_0002, 0x0000_0702, 0x0000_00FF, 0x0000_0080, -1])
 def test_one_wrong_byte_in_the_version_is_damage(stored: Path, file: Path, version: int) -> None:
-    assert len(migrations.SHARD) == 2
+    assert len(migrations.SHARD) == 3
     execute(shard_of(stored, file), f"PRAGMA user_version = {version}")
     store = open_store(str(stored))
     assert sync(store, READER, str(file)).error_code == "store-corrupt"
     store.close()
 
 
-@pytest.mark.parametrize("version", [3, 99, 999, 9_999])
+@pytest.mark.parametrize("version", [4, 99, 999, 9_999])
 def test_a_number_that_a_newer_program_may_have_is_not_damage(stored: Path, file: Path, version: int) -> None:
     execute(shard_of(stored, file), f"PRAGMA user_version = {version}")
     store = open_store(str(stored))

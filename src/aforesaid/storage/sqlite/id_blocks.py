@@ -1,9 +1,10 @@
 """The row of each entry id of a session, in sorted blocks that an append seldom touches.
 
 Ids are as good as random, so an index over them costs every appended entry a page of its own. Here an id is 8 bytes, a
-hash and its row, and all ids of a session stand in a few sorted arrays, each more than twice as long as the next one:
-an append writes the last, short array, and merges now and then. `writer` looks up and adds, `snapshot` looks up; the
-table `entry` has the last word on what a hash only suggests. Measured in `docs/decisions/0020-indexing-speed.md`.
+hash and its row, and all ids of a session stand in a few sorted arrays, each more than twice as long as the next one.
+The last, short array is in no table: it is made of the latest rows, so that most appends write none. `writer` looks up
+and adds, `snapshot` looks up; the table `entry` has the last word on what a hash only suggests. Measured in
+`docs/decisions/0020-indexing-speed.md`.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     Blocks = tuple[array[int], ...]
 
 YOUNG = 128
-"""Ids of a block that is merged with whatever comes next: writing it again costs no more than writing a page."""
+"""Ids of the block that is not written: it is merged with whatever comes next, and made anew from so many rows."""
 
 _ROW_BITS = 32
 _ROW = (1 << _ROW_BITS) - 1
@@ -34,7 +35,7 @@ _LOAD = "SELECT keys FROM id_block ORDER BY place"
 _SAVE = "INSERT OR REPLACE INTO id_block(place, keys) VALUES (?, ?)"
 _DROP = "DELETE FROM id_block WHERE place >= ?"
 _ID = "SELECT id FROM entry WHERE row = ?"
-_ALL = "SELECT id, row FROM entry"
+_SINCE = "SELECT id, row FROM entry WHERE row > ?"
 
 
 def load(database: apsw.Connection) -> Blocks:
@@ -43,7 +44,10 @@ def load(database: apsw.Connection) -> Blocks:
     Raises:
         ValueError: nobody wrote such a block.
     """
-    return tuple([_unpack(keys) for (keys,) in database.execute(_LOAD)])
+    blocks = tuple([_unpack(keys) for (keys,) in database.execute(_LOAD)])
+    # Rows are numbered without gaps, and the blocks hold the first of them.
+    latest = sorted([_key(id_, row) for id_, row in database.execute(_SINCE, (sum(map(len, blocks)),))])
+    return (*blocks, array(_ITEM, latest)) if latest else blocks
 
 
 def find(database: apsw.Connection, blocks: Blocks, id_: str) -> int | None:
@@ -67,11 +71,11 @@ def add(database: apsw.Connection, blocks: Blocks, rows: Mapping[str, int]) -> B
 
 def build(database: apsw.Connection) -> None:
     """Makes the blocks of a session whose entries stand there already."""
-    _add(database, (), database.execute(_ALL))
+    _add(database, (), database.execute(_SINCE, (0,)))
 
 
 def _add(database: apsw.Connection, blocks: Blocks, rows: Iterable[tuple[bytes, int]]) -> Blocks:
-    keys = [zlib.crc32(id_) << _ROW_BITS | row for id_, row in rows]
+    keys = [_key(id_, row) for id_, row in rows]
     if not keys:
         return blocks
     kept = len(blocks)
@@ -80,10 +84,15 @@ def _add(database: apsw.Connection, blocks: Blocks, rows: Iterable[tuple[bytes, 
         keys += blocks[kept]
     keys.sort()
     block = array(_ITEM, keys)
-    if len(blocks) > kept + 1:
-        database.execute(_DROP, (kept + 1,))
-    database.execute(_SAVE, (kept, _pack(block)))
+    if len(block) > YOUNG:
+        if len(blocks) > kept + 1:
+            database.execute(_DROP, (kept + 1,))
+        database.execute(_SAVE, (kept, _pack(block)))
     return (*blocks[:kept], block)
+
+
+def _key(id_: bytes, row: int) -> int:
+    return zlib.crc32(id_) << _ROW_BITS | row
 
 
 def _pack(block: array[int]) -> bytes:

@@ -242,7 +242,9 @@ def _read_values(connection: apsw.Connection, table: str, name: str, wanted: _Wa
             if any(len(form) >= SHORT and (form in value or form in plain) for form in wanted.raw):
                 count.find(name, f"{table}.{column}")
             elif (table, column) == ("entry", "text"):
-                count.standing.update(piece for piece in wanted.fragments if piece in value and piece not in plain)
+                # A text that is not packed may have been, or will be.
+                packed = value if plain or len(value) < PACK_FROM else squeeze(value)
+                count.standing.update(piece for piece in wanted.fragments if piece in packed and piece not in plain)
 
 
 def _unpacked(value: bytes) -> bytes:

@@ -65,6 +65,8 @@ CREATE TABLE id_block(place INTEGER PRIMARY KEY, keys BLOB NOT NULL);
 DROP INDEX IF EXISTS entry_id;
 """
 
+_SHARD_3 = "ALTER TABLE shard ADD COLUMN unpacked INTEGER"
+
 _CATALOGUE_1 = """
 CREATE TABLE session(
   key TEXT PRIMARY KEY,
@@ -156,6 +158,14 @@ def _shard_2(database: apsw.Connection) -> None:
     id_blocks.build(database)
 
 
+def _shard_3(database: apsw.Connection) -> None:
+    """The first row that may wait to be packed; and from here on blocks of ids may end before the last rows.
+
+    The end of the last run means nothing any more. What the second version wrote is still right.
+    """
+    database.execute(_SHARD_3)
+
+
 def _catalogue_1(database: apsw.Connection) -> None:
     drop_everything(database)
     database.execute(_CATALOGUE_1)
@@ -182,7 +192,7 @@ def _words_2(database: apsw.Connection) -> None:
     database.execute(_WORDS_2)
 
 
-SHARD: tuple[Step, ...] = (_shard_1, _shard_2)
+SHARD: tuple[Step, ...] = (_shard_1, _shard_2, _shard_3)
 CATALOGUE: tuple[Step, ...] = (_catalogue_1, _catalogue_2)
 MANIFESTS: tuple[Step, ...] = (_manifests_1,)
 WORDS: tuple[Step, ...] = (_words_1, _words_2)

@@ -30,7 +30,7 @@ _UNFED = (
     f" AND NOT flags & {FED} AND length(text) > 0 ORDER BY digest.row"
 )
 """Two small tables tell which few rows of the large one have to be looked at: most are in the full-text index."""
-_STATE = "SELECT incarnation, projection, tail, session FROM shard"
+_STATE = "SELECT incarnation, projection, tail, unpacked, session FROM shard"
 
 
 CHARACTERS_KEPT = 4_000_000
@@ -121,6 +121,7 @@ class Shard:
         tree: the shape of the session at a generation.
         listed, stood, proposed: the latest listing of entries, of what their order depends on, and of those that may
             match, with what was asked for; the next page often asks for the same.
+        unpacked: the first row whose text may wait to be packed (see `packing`).
         weight: about how many bytes the open file held in memory when somebody last asked.
     """
 
@@ -145,6 +146,7 @@ class Shard:
         "stood",
         "tail",
         "tree",
+        "unpacked",
         "weight",
     )
 
@@ -163,6 +165,7 @@ class Shard:
         self.listed: tuple[tuple[int, tuple[Span, ...], Filter], tuple[Outline, ...]] | None = None
         self.stood: tuple[tuple[int, tuple[Span, ...], Filter], tuple[Standing, ...]] | None = None
         self.proposed: tuple[tuple[int, tuple[Span, ...], Alternatives], tuple[int, ...]] | None = None
+        self.unpacked: int | None = None
         self.weight = 0
         self._blocks: tuple[int, Blocks] | None = None
         self._facts: tuple[int, Facts] | None = None
@@ -180,7 +183,7 @@ class Shard:
         state = self.database.connection.execute(_STATE).fetchone()
         if state is None:
             return None
-        self.incarnation, projection, self.tail, record = state
+        self.incarnation, projection, self.tail, self.unpacked, record = state
         self.current = projection == migrations.PROJECTION
         if record is None:
             return None

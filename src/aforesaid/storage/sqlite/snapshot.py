@@ -92,9 +92,11 @@ class ShardSnapshot:
         generation = self._session.generation
         if self._shard.tree is None or self._shard.tree[0] != generation:
             with self._reading():
+                runs: list[Any] = self._connection.execute(_RUNS).fetchall()
+                ends = [last for _, last, _ in runs[:-1]] + [self._session.entries]  # see `writer`
                 tree = Tree(
                     runs=tuple(
-                        Run(first=row[0], last=row[1], parent=row[2]) for row in self._connection.execute(_RUNS)
+                        [Run(first=run[0], last=last, parent=run[2]) for run, last in zip(runs, ends, strict=False)]
                     ),
                     marks=tuple(_mark(row, change) for row, change in self._connection.execute(_MARKS)),
                     tail=self._shard.tail,

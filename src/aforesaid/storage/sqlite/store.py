@@ -45,7 +45,6 @@ from aforesaid.storage.sqlite.failures import UNREADABLE, is_damage, store_error
 from aforesaid.storage.sqlite.records import to_bytes
 from aforesaid.storage.sqlite.shard import Shard
 from aforesaid.storage.sqlite.snapshot import ShardSnapshot
-from aforesaid.storage.sqlite.writer import ShardWriter
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -267,6 +266,8 @@ class SqliteStore:
 
     @contextmanager
     def _writing(self, file: str) -> Iterator[SessionWriter]:
+        from aforesaid.storage.sqlite.writer import ShardWriter  # late: a session that did not change is only read
+
         shard = self._begin(key_of(file))
         try:
             # Within the transaction, so that no erasure can pass the session by unnoticed.
@@ -282,13 +283,22 @@ class SqliteStore:
             self._release(shard, "ROLLBACK")
 
     def tend(self, file: str) -> None:
-        """Merges small pieces of the full-text index and moves the log into the file: else some commit has to."""
+        """Packs texts, merges small pieces of the index and moves the log into the file: else some commit has to."""
+        from aforesaid.storage.sqlite import packing  # late: see `_writing`
+
         shard = self._kept(key_of(file))
         if shard is None:
             return
         with suppress(*UNREADABLE):
             if self.writable and not self._closed:
-                shard.database.connection.execute(_MERGE)
+                connection = shard.database.connection
+                begin(shard.database, 0)
+                if migrations.version(connection) == len(migrations.SHARD) and shard.load() is not None:
+                    if shard.unpacked is not None:
+                        packing.pack(connection, shard.unpacked)
+                        shard.unpacked = None
+                    connection.execute(_MERGE)
+                connection.execute("COMMIT")
                 move_log(shard.database, self._timeout_ms)
         self._release(shard)
 

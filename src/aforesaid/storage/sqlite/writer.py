@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from aforesaid.errors import StoreError
 from aforesaid.lineage import family_of_line
 from aforesaid.model import Header, Session
-from aforesaid.storage.sqlite import id_blocks, migrations
+from aforesaid.storage.sqlite import id_blocks, migrations, packing
 from aforesaid.storage.sqlite.failures import translated
 from aforesaid.storage.sqlite.records import (
     AUTOMATIC,
@@ -56,7 +56,6 @@ SPENDING = 500
 """Rows after which a transaction has grown the connection's hash of full-text terms: every later one, however small,
 would walk through all of it."""
 
-_LAST = "SELECT coalesce(max(row), 0) FROM entry"
 _LINE = "SELECT sha256 FROM entry WHERE row = ?"
 _LAST_RUN = "SELECT first, last, parent FROM run ORDER BY first DESC LIMIT 1"
 _ADD_ENTRY = (
@@ -72,7 +71,9 @@ _CLEAR = (
     "DELETE FROM entry; DELETE FROM digest; DELETE FROM run; DELETE FROM mark; DELETE FROM id_block;"
     " INSERT INTO search(search) VALUES ('delete-all');"
 )
-_SAVE = "UPDATE shard SET session = ?, tail = ?, projection = ?"
+_SAVE = "UPDATE shard SET session = ?, tail = ?, projection = ?, unpacked = ? WHERE one = 1"
+"""The condition tells SQLite that it is one row: without it the statement can be undone by itself, which flushes the
+full-text index."""
 
 
 class ShardWriter:
@@ -94,9 +95,13 @@ class ShardWriter:
         with translated(self._path, writing=True):
             before = self._before = shard.load()
             self._blocks = shard.id_blocks(before.generation) if before else ()
-            self._last: int = self._connection.execute(_LAST).get
-            run = self._connection.execute(_LAST_RUN).fetchone()
-        self._run: list[int | None] | None = list(run) if run else None
+            # Rows are numbered without gaps.
+            self._last = before.entries if before else 0
+            run = self._connection.execute(_LAST_RUN).fetchone() if before else None
+        # The table need not know how far the last run goes: it ends where the session does.
+        self._run: list[int | None] | None = [run[0], self._last, run[2]] if run else None
+        self._stored_run = run[0] if run else None
+        self._unpacked = shard.unpacked if before else None
         self._last_id: str | None = None
         self._tail = shard.tail
         self._changed = self._cleared = False
@@ -120,6 +125,7 @@ class ShardWriter:
         with translated(self._path, writing=True):
             self._connection.execute(_CLEAR)
         self._last, self._run, self._last_id, self._tail = 0, None, None, None
+        self._stored_run = self._unpacked = None
         self._name, self._requests, self._updated = None, 0, None
         self._family = ""
         self._waiting.clear()
@@ -145,22 +151,29 @@ class ShardWriter:
         digests: list[Bound] = []
         marks: list[Bound] = []
         runs: list[Bound] = []
+        # Somebody waits for what is appended to a session; nobody for the room that it takes.
+        packed = self._before is None or self._cleared or self._added + len(entries) > packing.AT_ONCE
+        if entries and not packed and self._unpacked is None:
+            self._unpacked = self._last + 1
         with translated(self._path, writing=True):
             for row, entry in enumerate(entries, self._last + 1):
                 self._place(row, entry, here, runs)
-                stored.append(_derive(row, entry, fed, digests))
+                stored.append(_derive(row, entry, fed, digests, packed=packed))
                 if entry.compaction is not None or entry.edit is not None:
                     marks.append((row, pack(Change(entry.compaction, entry.edit))))
                 self._note(entry)
             self._last += len(entries)
             self._added += len(entries)
-            if self._run is not None:
+            if self._run is not None and self._run[0] != self._stored_run:
                 runs.append(tuple(self._run))
+                self._stored_run = self._run[0]
             self._connection.executemany(_ADD_ENTRY, stored)
             self._connection.executemany(_ADD_DIGEST, digests)
             self._connection.executemany(_ADD_TEXT, fed)
-            self._connection.executemany(_ADD_MARK, marks)
-            self._connection.executemany(_PUT_RUN, runs)
+            if marks:
+                self._connection.executemany(_ADD_MARK, marks)
+            if runs:
+                self._connection.executemany(_PUT_RUN, runs)
             self._rows |= here
             if len(self._rows) > REMEMBERED:
                 self._settle_ids()
@@ -218,11 +231,15 @@ class ShardWriter:
                 generation=(before.generation if before else 0) + changed,
             )
             self._settle_ids()
+            if self._unpacked is not None and self._last - self._unpacked >= packing.WAITING:
+                packing.pack(self._connection, self._unpacked)
+                self._unpacked = None
             record = pack(done)
-            self._connection.execute(_SAVE, (record, self._tail, migrations.PROJECTION))
+            self._connection.execute(_SAVE, (record, self._tail, migrations.PROJECTION, self._unpacked))
             self._connection.execute("COMMIT")
         self.committed = True
         self._shard.keep(done, record, self._blocks)
+        self._shard.unpacked = self._unpacked
         if before is not None and not self._cleared:
             self._shard.carry(before.generation, done.generation)
         self._shard.spent = self._added >= SPENDING
@@ -276,10 +293,11 @@ def _described(session: Session) -> tuple[object, ...]:
     return session.header, session.flaws, session.flaw_count, session.shared
 
 
-def _derive(row: int, entry: Entry, fed: list[Bound], digests: list[Bound]) -> Bound:
+def _derive(row: int, entry: Entry, fed: list[Bound], digests: list[Bound], *, packed: bool) -> Bound:
     """The columns of an entry.
 
-    Its digest goes to `digests`, and its searchable text, if it may ever be evidence, to `fed`.
+    Its digest goes to `digests`, and its searchable text, if it may ever be evidence, to `fed`. Unless `packed`, its
+    text stays as it is until somebody packs it.
     """
     text = entry.text
     flags = (AUTOMATIC if entry.automatic else 0) | (REQUEST if entry.request else 0)
@@ -291,7 +309,7 @@ def _derive(row: int, entry: Entry, fed: list[Bound], digests: list[Bound]) -> B
     else:
         digests.append((row, digest(text) if text else _NO_TEXT))
     data = to_bytes(text)
-    if len(data) >= PACK_FROM:
+    if packed and len(data) >= PACK_FROM:
         flags |= PACKED
         data = squeeze(data)
     parts = entry.parts
