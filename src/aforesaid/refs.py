@@ -1,7 +1,8 @@
 """Floor 4: opaque names that a caller hands back: refs of entries and cursors of pages.
 
-Nothing is remembered for them: what they mean stands in them, sealed with the store's secret, so that nobody can make
-one up or change one. `recall` makes both, `expansion` reads refs. Pure: time and secret come from the caller.
+Nothing is remembered for a single one: what they mean stands in them, sealed with the store's secret, so that nobody
+can make one up or change one. Of refs that expire the store counts how many there have been, so that they are also
+limited in number. `recall` makes both, `expansion` reads refs. Pure: time and secret come from the caller.
 """
 
 from __future__ import annotations
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
     from aforesaid.inquiry import Scope
 
 MINUTE: Final = 60
+MOST_REFS: Final = 10_000
+"""Refs of an issuer whose refs expire that are accepted at any time."""
 _SEAL: Final = 8
 """Bytes of a checksum: guessing one takes more tries than any caller has."""
 REF_LINE: Final = 8
@@ -35,13 +38,16 @@ class Issuer(Struct, frozen=True, kw_only=True):
         secret: the store's.
         name: whose refs they are; another issuer's are not accepted.
         now: seconds since 1970.
-        lasts: seconds after which a ref is no longer accepted; 0 for ever.
+        lasts: seconds after which a ref is no longer accepted; 0 for ever. Refs that expire are numbered, and only
+            the latest `MOST_REFS` are accepted.
+        given: how many have been given out before, where they are numbered.
     """
 
     secret: bytes
     name: str = "own"
     now: int = 0
     lasts: int = 0
+    given: int = 0
 
 
 class Ref(Struct, frozen=True, kw_only=True):
@@ -62,10 +68,18 @@ class Ref(Struct, frozen=True, kw_only=True):
     leaf: int | None = None
 
 
-def write_ref(ref: Ref, issuer: Issuer) -> str:
-    """A ref as a text."""
+def write_ref(ref: Ref, issuer: Issuer, place: int = 0) -> str:
+    """A ref as a text.
+
+    Args:
+        ref: what it names.
+        issuer: who gives it out.
+        place: its place among those that are given out together.
+    """
     until = (issuer.now + issuer.lasts) // MINUTE + 1 if issuer.lasts else 0
     fields = [_short(ref.session), _data(ref.entry), ref.line, SCOPES.index(ref.scope), ref.leaf, until]
+    if issuer.lasts:
+        fields.append(issuer.given + place + 1)
     return seal("ref", fields, issuer)
 
 
@@ -73,13 +87,13 @@ def read_ref(text: str, issuer: Issuer) -> Ref:
     """What a ref names.
 
     Raises:
-        RefInvalid: it is no ref of this issuer's, or too old.
+        RefInvalid: it is no ref of this issuer's, too old, or not among the latest.
     """
     fields = unseal("ref", text, issuer)
     if fields is None:
         raise RefInvalid("the ref is none that this store gave out", "search again and take a ref of a hit")
-    session, entry, line, scope, leaf, until = fields
-    if until and issuer.now // MINUTE > until:
+    session, entry, line, scope, leaf, until, *number = fields
+    if (until and issuer.now // MINUTE > until) or (number and number[0] <= issuer.given - MOST_REFS):
         raise RefInvalid("the ref is too old", "search again and take a ref of a hit")
     key = session.hex() if isinstance(session, bytes) else session
     return Ref(session=key, entry=_text(entry), line=line, scope=SCOPES[scope], leaf=leaf)

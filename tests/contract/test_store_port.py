@@ -708,3 +708,9 @@ def test_what_was_withheld_is_counted_by_reason_and_class(store: StorePort) -> N
 
 def tally(reason: str, classification: Level, count: int) -> Tally:
     return Tally(reason=reason, classification=classification, count=count)
+
+
+def test_refs_are_counted_by_their_issuer(store: StorePort) -> None:
+    counts = [store.count_refs("a"), store.count_refs("a", 3), store.count_refs("b", 1), store.count_refs("a", 1)]
+    assert counts == [0, 0, 0, 3]
+    assert (store.count_refs("a"), store.count_refs("b")) == (4, 1)

@@ -113,6 +113,7 @@ class FakeStore:
         self.forgetting = FakeForgetting(self._sessions)
         self.manifests = FakeManifests()
         self._withheld: dict[tuple[str, Level], int] = {}
+        self._issued: dict[str, int] = {}
         self._vectors: dict[str, FakeVectors] = {}
 
     def vectors(self, key: str) -> FakeVectors:
@@ -157,6 +158,11 @@ class FakeStore:
 
     def secret(self) -> bytes:
         return b"a secret of thirty-two bytes ...."[:32]
+
+    def count_refs(self, issuer: str, more: int = 0) -> int:
+        before = self._issued.get(issuer, 0)
+        self._issued[issuer] = before + more
+        return before
 
     def by_key(self, key: str) -> Session | None:
         data = self._sessions.get(key)

@@ -10,7 +10,7 @@ import pytest
 from tests import pi
 from tests.schemas import check
 
-from aforesaid import Caller, Engine
+from aforesaid import Caller, Engine, refs
 from aforesaid.config import Config
 from aforesaid.errors import (
     BadArgument,
@@ -257,6 +257,24 @@ def test_refs_of_one_caller_are_no_other_callers(engine: Engine, file: Path) -> 
     with pytest.raises(RefInvalid):
         engine.expand(ref_of(engine, file, "first"), caller=MODEL)
     assert ids(engine.expand(ref_of(engine, file, "first", caller=MODEL), caller=MODEL)) == ["a"]
+
+
+def test_refs_of_a_service_outlive_its_process_and_are_limited_in_number(
+    engine: Engine, file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(refs, "MOST_REFS", 3)
+    service = Caller(name="service", refs_last=3600)
+    ref = ref_of(engine, file, "first", caller=service)
+    engine.close()
+    with Engine.open(tmp_path / "store") as later:
+        for _ in range(2):
+            assert ids(later.expand(ref, caller=service)) == ["a"]
+            ref_of(later, file, "first", caller=Caller(name="another", refs_last=3600))
+            assert len(later.recall("", session=file, limit=1, caller=service).hits) == 1
+        assert ids(later.expand(ref, caller=service)) == ["a"]
+        later.recall("", session=file, limit=1, caller=service)
+        with pytest.raises(RefInvalid, match="too old"):
+            later.expand(ref, caller=service)
 
 
 def test_a_ref_of_a_session_that_was_removed_is_refused(engine: Engine, file: Path, tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from tests.words import any_text
 
 from aforesaid.errors import RefInvalid
 from aforesaid.inquiry import SCOPES
-from aforesaid.refs import Issuer, Ref, read_ref, seal, unseal, write_ref
+from aforesaid.refs import MOST_REFS, Issuer, Ref, read_ref, seal, unseal, write_ref
 
 ISSUER = Issuer(secret=b"s" * 32, now=1_000_000)
 REF = Ref(session="0" * 32, entry="e1", line=b"12345678", scope="current-branch", leaf=7)
@@ -75,3 +75,20 @@ def test_refs_expire_if_they_are_said_to() -> None:
     with pytest.raises(RefInvalid, match="too old"):
         read_ref(text, replace(short, now=ISSUER.now + 3600 + 180))
     assert read_ref(write_ref(REF, ISSUER), replace(ISSUER, now=10**10)) == REF
+
+
+def test_of_refs_that_expire_only_the_latest_are_accepted() -> None:
+    service = replace(ISSUER, lasts=3600, given=5)
+    first, second = (write_ref(REF, service, place) for place in range(2))
+    assert first != second
+    for before in (0, 5, 6, 5 + MOST_REFS):
+        assert read_ref(first, replace(service, given=before)) == REF
+    for ref, limit in ((first, 6 + MOST_REFS), (second, 7 + MOST_REFS)):
+        assert read_ref(ref, replace(service, given=limit - 1)) == REF
+        with pytest.raises(RefInvalid, match="too old"):
+            read_ref(ref, replace(service, given=limit))
+
+
+def test_refs_that_do_not_expire_are_the_same_whenever_they_are_given_out() -> None:
+    assert write_ref(REF, ISSUER, 3) == write_ref(REF, replace(ISSUER, given=9, now=5), 4)
+    assert read_ref(write_ref(REF, ISSUER), replace(ISSUER, given=10**9)) == REF

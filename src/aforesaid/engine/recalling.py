@@ -345,4 +345,7 @@ class Recalling(Retrieving):
 
         from aforesaid.refs import Issuer
 
-        return Issuer(secret=self._store.secret(), name=caller.name, now=int(time()), lasts=caller.refs_last)
+        given = self._store.count_refs(caller.name) if caller.refs_last else 0
+        return Issuer(
+            secret=self._store.secret(), name=caller.name, now=int(time()), lasts=caller.refs_last, given=given
+        )

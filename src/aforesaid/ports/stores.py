@@ -250,6 +250,16 @@ class StorePort(Protocol):
         """32 bytes that belong to this store and stay the same: what refs and cursors are sealed with."""
         ...
 
+    def count_refs(self, issuer: str, more: int = 0) -> int:
+        """How many refs an issuer has given out, before it gives out some more.
+
+        A store that cannot be written counts none.
+
+        Raises:
+            StoreError: the count cannot be read.
+        """
+        ...
+
     def by_key(self, key: str) -> Session | None:
         """The session with this key, or None. Reads the session's own record, which is never behind."""
         ...

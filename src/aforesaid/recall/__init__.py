@@ -151,8 +151,12 @@ def recall(
                 break
             point = page.end
             opened.close()
+        issuer = options.issuer
+        if issuer.lasts and page.hits:
+            issuer = replace(issuer, given=store.count_refs(issuer.name, len(page.hits)))
         found = tuple(
-            make_found(hit, where, question, options.issuer, redacting=options.redacting) for hit, where in page.hits
+            make_found(hit, where, question, issuer, place=place, redacting=options.redacting)
+            for place, (hit, where) in enumerate(page.hits)
         )
     coverage = _cover(asked, page)
     return RecallPage(

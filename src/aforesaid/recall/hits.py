@@ -38,8 +38,10 @@ class Searched(Struct, frozen=True, kw_only=True):
     pattern: Pattern | None
 
 
-def make_found(hit: Hit, where: Searched, question: Question, issuer: Issuer, *, redacting: bool = True) -> Found:
-    """A hit as the caller sees it."""
+def make_found(
+    hit: Hit, where: Searched, question: Question, issuer: Issuer, *, place: int = 0, redacting: bool = True
+) -> Found:
+    """A hit as the caller sees it, with its place on the page."""
     entry, view, session = hit.outline, where.view, where.snapshot.session
     (stored,) = where.snapshot.entries((entry.row,))
     if is_due(session, redacting):
@@ -49,7 +51,7 @@ def make_found(hit: Hit, where: Searched, question: Question, issuer: Issuer, *,
     ref = Ref(session=session.key, entry=entry.id, line=line, scope=question.scope, leaf=leaf)
     windows = choose_windows(stored.text, where.pattern or _NOTHING, limit=SNIPPET)
     return Found(
-        ref=write_ref(ref, issuer),
+        ref=write_ref(ref, issuer, place),
         entry_id=entry.id,
         session_id=session.header.session_id,
         host=session.header.host,

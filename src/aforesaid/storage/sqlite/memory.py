@@ -62,6 +62,7 @@ class MemoryStore:
     def __init__(self) -> None:
         self._shards: dict[str, Shard] = {}
         self._secret = os.urandom(32)
+        self._issued: Counter[str] = Counter()
         self._withheld: Counter[tuple[str, Level]] = Counter()
         self.manifests = MemoryManifests()
         self._vectors: dict[str, VectorFile] = {}
@@ -88,6 +89,12 @@ class MemoryStore:
     def secret(self) -> bytes:
         """32 bytes that belong to this store."""
         return self._secret
+
+    def count_refs(self, issuer: str, more: int = 0) -> int:
+        """How many refs an issuer has given out, before it gives out some more."""
+        before = self._issued[issuer]
+        self._issued[issuer] += more
+        return before
 
     def by_key(self, key: str) -> Session | None:
         """The session with this key, or None."""

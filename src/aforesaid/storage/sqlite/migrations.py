@@ -101,6 +101,10 @@ CREATE INDEX manifest_session ON manifest(session);
 """
 
 
+_ISSUED_1 = """
+CREATE TABLE issued(issuer TEXT PRIMARY KEY, count INTEGER NOT NULL) WITHOUT ROWID;
+"""
+
 _WORDS_1 = """
 CREATE TABLE known(
   number INTEGER PRIMARY KEY,
@@ -181,6 +185,12 @@ def _manifests_1(database: apsw.Connection) -> None:
     database.execute(_MANIFESTS_1)
 
 
+def _issued_1(database: apsw.Connection) -> None:
+    """Counts of refs; the file is a help and begins anew."""
+    drop_everything(database)
+    database.execute(_ISSUED_1)
+
+
 def _words_1(database: apsw.Connection) -> None:
     drop_everything(database)
     database.execute(_WORDS_1)
@@ -195,6 +205,7 @@ def _words_2(database: apsw.Connection) -> None:
 SHARD: tuple[Step, ...] = (_shard_1, _shard_2, _shard_3)
 CATALOGUE: tuple[Step, ...] = (_catalogue_1, _catalogue_2)
 MANIFESTS: tuple[Step, ...] = (_manifests_1,)
+ISSUED: tuple[Step, ...] = (_issued_1,)
 WORDS: tuple[Step, ...] = (_words_1, _words_2)
 """Step n leads from schema n to schema n + 1."""
 

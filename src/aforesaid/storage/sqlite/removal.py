@@ -13,7 +13,7 @@ from aforesaid.storage.sqlite.store import DAMAGED, SESSIONS, VECTORS
 _KEY_LENGTH = 32
 _OURS = "calibration"
 """Vectors of texts of our own, beside those of sessions."""
-_OWN = ("catalogue", "forgotten", "manifests", "words")
+_OWN = ("catalogue", "forgotten", "manifests", "refs", "words")
 """Databases beside those of the sessions."""
 
 

@@ -5,6 +5,7 @@
     FOLDER/catalogue.db             the list of sessions, a cache
     FOLDER/forgotten.db             marks of what was forgotten; there only if something was
     FOLDER/manifests.db             records of planned calls
+    FOLDER/refs.db                  how many refs a service has given out
     FOLDER/sessions/KEY.db          one session; KEY is a hash of its transcript's path
     FOLDER/sessions/KEY.damaged     this file was found damaged: the next sync begins it anew
     FOLDER/vectors/KEY.db           the vectors of one session; there only with semantic search
@@ -57,6 +58,7 @@ if TYPE_CHECKING:
     from aforesaid.storage.sqlite.connection import Database
     from aforesaid.storage.sqlite.erasure import Eraser
     from aforesaid.storage.sqlite.graveyard import Graveyard
+    from aforesaid.storage.sqlite.issued import Issued
     from aforesaid.storage.sqlite.manifests import Manifests
     from aforesaid.storage.sqlite.picking import Hint, Picker
     from aforesaid.storage.sqlite.vectors import VectorFile
@@ -125,6 +127,7 @@ class SqliteStore:
         self._unmarked: set[str] = set()
         self._behind: dict[str, tuple[Session, bytes]] = {}
         self._closed = False
+        self._issued: Issued | None = None
         self._manifests: Manifests | None = None
         self._words: WordIndex | None = None
         self._vectors: dict[str, VectorFile] = {}
@@ -208,6 +211,15 @@ class SqliteStore:
                 with folder_lock(self._lock, exclusive=True, timeout_ms=self._timeout_ms):
                     found = _read_secret(path) or _make_secret(path)
         return found
+
+    def count_refs(self, issuer: str, more: int = 0) -> int:
+        """How many refs an issuer has given out, before it gives out some more."""
+        if self._issued is None:
+            from aforesaid.storage.sqlite.issued import Issued  # late: only services count theirs
+
+            path = os.path.join(self._folder, "refs" + SUFFIX)
+            self._issued = Issued(path, self._lock, writable=self.writable, timeout_ms=self._timeout_ms)
+        return self._issued.count(issuer, more)
 
     def by_key(self, key: str) -> Session | None:
         """The session with this key, or None."""
@@ -367,6 +379,8 @@ class SqliteStore:
         self._catalogue.close()
         if self._buried is not None:
             self._buried.close()
+        if self._issued is not None:
+            self._issued.close()
         if self._manifests is not None:
             self._manifests.close()
         if self._words is not None:
