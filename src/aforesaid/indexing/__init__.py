@@ -150,6 +150,8 @@ def parts_of(reader: TranscriptPort, report: SyncReport) -> tuple[str, ...]:
     """The names of further sessions that stand in the file of a session that was just synced."""
     if report.session is None:
         return ()
+    from aforesaid.indexing.intake import Thread  # late: as in `_read`
+
     point = report.session.checkpoint
     return reader.parts(report.session.file, replace(point, state=Thread.restore(point.state)[1]))
 
