@@ -12,7 +12,7 @@ from tests.conftest import ROOT
 from tests.realpi import FACT, QUESTION, Home, Model, Pi, evidence, fill, lose_the_fact, needs_pi, text_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
 pytestmark = needs_pi
 
@@ -290,6 +290,85 @@ def test_pis_own_classifiers_are_asked_over_their_own_wire(viewed: Home, model: 
         pi.prompt(QUESTION)
         assert diagnostic(model) == "classifier-missing-auth"
         assert len(classifier.requests) == 2
+        assert pi.faults == []
+
+
+def _over_the_wire(kind: str) -> Callable[[dict[str, Any]], Any]:
+    """What one of Pi's own providers answers, as `ODD` has it for the whole result."""
+
+    def make(body: dict[str, Any]) -> Any:
+        names = list(body["questions"])
+        if body["path"].endswith("/decisions"):
+            names = [one["name"] for one in body["questions"]]
+        said: dict[str, object] = dict.fromkeys(
+            names, 1.2 if kind == "above" else float("nan") if kind == "nan" else 0.5
+        )
+        if kind == "missing":
+            del said[names[0]]
+        elif kind == "extra":
+            said["b99"] = 0.5
+        if body["path"].endswith("/decisions"):
+            return {
+                "answers": [{"name": one, "type": "predicate", "probability": share} for one, share in said.items()]
+            }
+        return {"answers": {one: {"type": "noul", "noul": share} for one, share in said.items()}}
+
+    return make
+
+
+WIRE: list[tuple[str, str, Any, str]] = [
+    ("typesafe", "jev-latest", lambda _: 500, "classifier-error"),
+    ("typesafe", "jev-latest", lambda _: 429, "classifier-error"),
+    ("typesafe", "jev-latest", _over_the_wire("missing"), "classifier-error"),
+    ("typesafe", "jev-latest", _over_the_wire("nan"), "classifier-error"),
+    ("typesafe", "jev-latest", _over_the_wire("above"), "classifier-malformed"),
+    ("openai", "gpt-6-luna", lambda _: 500, "classifier-error"),
+    ("openai", "gpt-6-luna", _over_the_wire("above"), "classifier-malformed"),
+    # Pi's adapters drop what they did not ask for, so there is nothing wrong with it.
+    ("openai", "gpt-6-luna", _over_the_wire("extra"), "classified"),
+]
+
+
+def test_pis_own_providers_send_one_request_whatever_comes_back(
+    viewed: Home, model: Model, classifier: Classifier
+) -> None:
+    """They would ask three times by default (lesson 46). A failure is remembered in its session: each has its own."""
+    offer(viewed, classifier)
+    choose(viewed, WIRE[0][1], WIRE[0][0], timeoutMs=10_000)
+    with Pi(viewed) as pi:
+        for number, (provider, name, script, expected) in enumerate(WIRE, 1):
+            choose(viewed, name, provider, timeoutMs=10_000)
+            classifier.script = script
+            pi.prompt(FACT)
+            fill(pi, 2)
+            pi.ask("compact")
+            pi.prompt(QUESTION)
+            assert (number, diagnostic(model)) == (number, expected)
+            assert (number, len(classifier.requests)) == (number, number)
+            assert "5433" in quotes(the_view(model.calls[-1])), "the request goes out with its view"
+            pi.ask("new_session")
+        assert pi.faults == []
+
+
+def test_what_a_view_prints_works_in_the_tools_of_pi(viewed: Home, model: Model) -> None:
+    told: list[str] = []
+
+    def script(body: dict[str, Any]) -> Any:
+        last = body["messages"][-1]
+        if text_of(last) == QUESTION:
+            follow = the_view(body["messages"])["follow"]
+            return {"tool": follow["tool"], "arguments": follow["arguments"]}
+        told.append(text_of(last))
+        return "done"
+
+    with Pi(viewed) as pi:
+        pi.prompt("the walnut table costs 412 crowns")
+        lose_the_fact(pi)
+        model.script = script
+        pi.prompt(QUESTION)
+        (listed,) = told
+        assert "apples and pears" in listed, "the branch is browsed, newest first, also what the view left out"
+        assert "follow" in listed
         assert pi.faults == []
 
 
