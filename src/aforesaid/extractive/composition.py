@@ -162,6 +162,8 @@ class _Maker:
         self.carried.update(source.entry.id for source in bundle if source.entry.id in self._carried_ids)
         if all(source.entry.id in self._carried_ids for source in candidate.own):
             return "in-context", "normal"
+        if sheet.selected and sheet.overflows(kept):
+            return "no-room", "normal"
         if not sheet.fits(kept):
             return ("no-room" if sheet.fits_alone(kept) else "too-large"), "normal"
         level: Level = "normal"

@@ -53,12 +53,17 @@ def gather_arrays(numpy: Any, weights: Weights, places: array[int], length: int)
     at = numpy.frombuffer(places, numpy.int64)[numpy.frombuffer(weights.rows, numpy.int64)]
     inside = at >= 0
     at, scores = at[inside], numpy.frombuffer(weights.scores, numpy.float64)[inside]
-    order = numpy.lexsort((scores, at))
-    at, scores = at[order], scores[order]
-    last = numpy.flatnonzero(numpy.append(at[1:] != at[:-1], True)[: len(at)])  # the best one of each exchange
+    if (at[1:] < at[:-1]).any():  # parents may come after their children in a file
+        order = numpy.argsort(at, kind="stable")
+        at, scores = at[order], scores[order]
     total = numpy.zeros(length)
-    total[at[last]] = scores[last]
-    beside = last[last > 0]
-    beside = beside[at[beside - 1] == at[beside]]
-    total[at[beside]] += SECOND * scores[beside - 1]
+    if len(at):
+        begins = numpy.append(True, at[1:] != at[:-1])
+        starts, group = numpy.flatnonzero(begins), numpy.cumsum(begins) - 1
+        best = numpy.maximum.reduceat(scores, starts)
+        tops = numpy.flatnonzero(scores == best[group])
+        firsts = tops[numpy.append(True, group[tops[1:]] != group[tops[:-1]])]  # one of each exchange
+        others = scores.copy()
+        others[firsts] = 0.0
+        total[at[starts]] = best + SECOND * numpy.maximum.reduceat(others, starts)
     return array("d", total.tobytes())
