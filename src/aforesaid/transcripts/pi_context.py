@@ -41,7 +41,7 @@ _EDITABLE: Final = frozenset({"user", "assistant", "toolResult", "custom", "hook
 
 
 class PiContext:
-    """`planning.ContextPort` for Pi's session files."""
+    """`planning.values.ContextPort` for Pi's session files."""
 
     def context(
         self, source: BinaryIO, entries: Sequence[StoredEntry], edits: Mapping[int, StoredEntry], compaction: int | None
