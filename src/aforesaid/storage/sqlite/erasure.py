@@ -81,7 +81,7 @@ class Eraser:
         """Makes marks: with the store's key, which is made if there is none, or for this moment only."""
         if lasting:
             self._check_writable()
-        if lasting or os.path.exists(self._graveyard.path):
+        if lasting or not self._graveyard.empty:
             return self._graveyard.marker()
         return Marker(os.urandom(KEY_BYTES))
 

@@ -72,6 +72,14 @@ class Graveyard:
         lasting = ("synchronous", "FULL")
         self._annex = Annex(self.path, lock, STEPS, writable=writable, timeout_ms=timeout_ms, settings=(lasting,))
 
+    @property
+    def empty(self) -> bool:
+        """Whether nothing was ever forgotten: there is no file, or a full disk kept it from its first page."""
+        try:
+            return os.stat(self.path).st_size == 0
+        except FileNotFoundError:
+            return True
+
     def tombstones(self) -> Tombstones | None:
         """What is kept at this moment; None where nothing was ever forgotten.
 
@@ -81,7 +89,7 @@ class Graveyard:
         Raises:
             StoreError: the file cannot be read.
         """
-        if not os.path.exists(self.path):
+        if self.empty:
             return None
         return self._do(self._load)
 
@@ -116,7 +124,7 @@ class Graveyard:
 
     def pending(self) -> tuple[bytes, ...]:
         """The erasures that were begun and are not finished, by their numbers."""
-        if not os.path.exists(self.path):
+        if self.empty:
             return ()
         return self._do(lambda connection: tuple(run for (run,) in connection.execute(_PENDING)))
 
@@ -176,7 +184,7 @@ class Graveyard:
         """The open file. Not `Annex.use`: a damaged one is never begun anew."""
         database = self._annex.open()
         if database is None:
-            raise StoreError(f"{self.path} has gone", "run it again")
+            raise StoreError(f"{self.path} has gone, or was never finished", "open the store where it can be written")
         return database
 
 
