@@ -12,6 +12,7 @@ from tests.views import quoted
 from tests.words import any_text
 
 from aforesaid.evidence import CLOSING, OPENING, strip_frames
+from aforesaid.extractive import vectors
 from aforesaid.extractive.ranges import Node, bisect, choose_pool, split
 from aforesaid.extractive.sheet import CONTENT, Range, Sheet
 from aforesaid.extractive.sources import said_parts
@@ -94,6 +95,10 @@ def test_a_pool_of_one_is_the_most_relevant_one() -> None:
     assert choose_pool(Node(start=0, end=100), [0.0] * 100, 2) == (0, 99)
 
 
+def test_of_equal_ones_the_latest_are_in_the_pool() -> None:
+    assert choose_pool(Node(start=0, end=6), [1.0, 2.0, 1.0, 1.0, 0.0, 1.0], 3) == (1, 3, 5)
+
+
 def test_a_node_looks_at_its_own_places_only() -> None:
     pool = choose_pool(Node(start=10, end=20), [0.0] * 5 + [9.0] + [0.0] * 6 + [1.0] + [0.0] * 30, 3)
     assert pool == (10, 12, 19)
@@ -135,6 +140,16 @@ def test_a_rare_word_weighs_more_than_one_that_stands_everywhere() -> None:
     comparison = Comparison(read_bag(["common walnut"]), bags)
     assert comparison.cosine(bags[0]) > comparison.cosine(bags[1])
     assert comparison.covered(bags[0]) > comparison.covered(bags[1])
+
+
+def test_what_is_remembered_of_words_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    text = " ".join(f"word{at}x " * (at + 1) for at in range(12))
+    whole = read_bag([text])
+    monkeypatch.setattr(vectors, "_MOST_ROOTS", 5)
+    for name, kind in (("_ROOTS", vectors._Roots), ("_BITS", vectors._Bits), ("_LOGS", vectors._Logs)):
+        monkeypatch.setattr(vectors, name, kind())
+    assert read_bag([text]) == whole
+    assert max(len(vectors._ROOTS), len(vectors._BITS), len(vectors._LOGS)) <= 5
 
 
 def test_bags_are_kept_within_their_bound_and_read_once() -> None:
