@@ -30,7 +30,7 @@ ROUNDS = 40
 MOST, MOST_OF_SLOW = 3.5, 4.5
 """Times the floor that a view may take in the median, and its p95 of the floor's p95.
 
-Measured on two cores with eight to thirteen processes at work: 1.6 to 1.9, and 1.8 to 2.8, with 29 to 35 and 48 to 57 ms
+Measured on two cores with eight to thirteen processes at work: 1.6 to 1.9, and 1.8 to 2.8, 29 to 35 and 48 to 57 ms
 of processor time. What decides about p95 are words of which the index is asked for the first time.
 """
 COMMON = [
