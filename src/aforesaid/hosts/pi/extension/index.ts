@@ -33,6 +33,16 @@ interface Claim {
 const CLAIM = Symbol.for("aforesaid.pi");
 /** Measurements that are kept of each kind. */
 const KEPT = 256;
+/** Turns of the microtask queue within which Pi writes a message after its event; it takes four. */
+const TURNS_TO_WRITE = 32;
+
+/** What the service was asked about a call before Pi made it. */
+interface Ahead {
+  seen: Seen;
+  model: string;
+  told: Promise<any>;
+  at: number;
+}
 
 export class Bridge {
   readonly facts: Facts = { calls: 0, outcome: "none", handlerMs: [], factoryMs: 0, startMs: 0, prefix: [] };
@@ -57,6 +67,8 @@ export class Bridge {
   private carried: Carried = { provider: undefined, policy: undefined, unheard: false, contents: new Map() };
   private readonly policies: Policies;
   private view: HistoryView | undefined;
+  private ahead: Ahead | undefined;
+  private looked: { leaf: string | null; seen: Seen } | undefined;
 
   constructor(
     readonly service: Service,
@@ -106,6 +118,54 @@ export class Bridge {
     if (told === this.rehearsed) return;
     this.rehearsed = told;
     this.service.notify("session/rehearse", { session: this.handle, leaf, request, model: modelOf(ctx) });
+  }
+
+  /** Asks about the call that a message of the user leads to as soon as that is written: Pi still prepares the call. */
+  askAhead(message: any, ctx: ExtensionContext): void {
+    const { sessionManager } = ctx;
+    const leaf = sessionManager.getLeafId();
+    if (!this.file || !this.service.ready || this.service.settings.view) return;
+    if (this.run.asked && !this.followUps.has(textOf(message))) return; // it steers a run whose additions are frozen
+    let turns = 0;
+    const look = () => {
+      if (sessionManager.getLeafId() !== leaf) this.sendAhead(ctx);
+      else if (++turns < TURNS_TO_WRITE) queueMicrotask(look);
+    };
+    queueMicrotask(look);
+  }
+
+  private sendAhead(ctx: ExtensionContext): void {
+    try {
+      const seen = this.look(ctx);
+      const request = findRequest(seen);
+      if (request < 0) return;
+      const { model } = ctx;
+      const told = this.context(seen.entries, seen.items[request].id, ctx, model, this.service.settings.timeoutMs);
+      told.catch(() => {
+        this.known = [];
+      });
+      this.ahead = { seen, model: JSON.stringify(modelOf(ctx)), told, at: Date.now() };
+    } catch {
+      this.known = []; // the call itself asks, and tells of what fails
+    }
+  }
+
+  /** The answer that was asked for ahead, if nothing has changed since: then it is the one that would come now. */
+  private takeAhead(seen: Seen, ctx: ExtensionContext): Promise<any> | undefined {
+    const { ahead } = this;
+    this.ahead = undefined;
+    if (!ahead) return undefined;
+    const same = ahead.seen === seen && ahead.model === JSON.stringify(modelOf(ctx));
+    if (same && Date.now() - ahead.at < this.service.settings.timeoutMs) return ahead.told;
+    this.known = [];
+    return undefined;
+  }
+
+  /** What Pi's projection of the current leaf holds; entries never change, so that a leaf names it. */
+  private look({ sessionManager }: ExtensionContext): Seen {
+    const leaf = sessionManager.getLeafId();
+    if (!this.looked || this.looked.leaf !== leaf) this.looked = { leaf, seen: see(sessionManager.buildSessionProjection()) };
+    return this.looked.seen;
   }
 
   /** Begins to prepare the history view of a run; loads nothing while none is wanted. */
@@ -158,7 +218,7 @@ export class Bridge {
     const { model } = ctx; // it may be another one at any time
     const provider = model?.provider;
     this.carried = { provider, policy: this.policies.of(provider), unheard: false, contents: new Map() };
-    const seen = see(ctx.sessionManager.buildSessionProjection());
+    const seen = this.look(ctx);
     if (!matches(seen, messages)) return this.leave("another-extension");
     const request = findRequest(seen);
     if (request < 0) return this.leave("no-request");
@@ -175,13 +235,13 @@ export class Bridge {
       selection = decision.selection;
       this.facts.outcome = selection.messages.length ? "frozen" : "frozen-native";
     } else {
-      selection = await this.ask(seen.entries, seen.items[request].id, ctx, model);
+      selection = await this.ask(seen, seen.items[request].id, ctx, model);
       this.run.freeze(seen, request, selection, provider, this.policies.of(provider)?.stamp);
     }
     const contents = new Map(selection.messages.map(({ content, entryId }) => [content, entryId]));
     this.carried = { ...this.carried, policy: this.policies.of(provider), contents };
     const woven = weave(seen, messages, selection);
-    this.measure(seen.items.map((item) => item.key), messages, woven);
+    setImmediate(() => this.measure(seen, messages, woven)); // nobody waits for it
     if (woven === messages) return undefined;
     if (!seen.patched) return woven;
     // A changed list from this event makes Pi fold all system messages into the first one, which costs the provider's
@@ -264,12 +324,13 @@ export class Bridge {
   }
 
   /** What the service says of a call; nothing to add if it fails or takes too long. */
-  private async ask(ids: string[], request: string, ctx: ExtensionContext, model: ExtensionContext["model"]): Promise<Selection> {
+  private async ask(seen: Seen, request: string, ctx: ExtensionContext, model: ExtensionContext["model"]): Promise<Selection> {
     const nothing: Selection = { messages: [], omitted: [] };
     const patient = this.firstCall && !this.service.ready;
     this.firstCall = false;
     try {
-      const told = await within(this.service, patient ? this.since : undefined, (timeoutMs) => this.context(ids, request, ctx, model, timeoutMs));
+      const call = (timeoutMs: number) => this.context(seen.entries, request, ctx, model, timeoutMs);
+      const told = await (this.takeAhead(seen, ctx) ?? within(this.service, patient ? this.since : undefined, call));
       this.policies.adopt(model?.provider, told?.policy);
       const selection = checked(told);
       this.adoptView(told.view ?? null);
@@ -337,8 +398,9 @@ export class Bridge {
     return undefined;
   }
 
-  private measure(keys: string[], messages: any[], woven: any[]): void {
-    const size = (message: any) => JSON.stringify(message).length;
+  private measure({ items }: Seen, messages: any[], woven: any[]): void {
+    const keys = items.map((item) => item.key);
+    const size = (message: any) => JSON.stringify(message)?.length ?? 0;
     const own = new Map(messages.map((message, at) => [message, keys[at]]));
     const key = (message: any) => own.get(message) ?? `+${message.content[0].text}`;
     const sent = this.sent.share(woven.map(key), (at) => size(woven[at]));
@@ -446,6 +508,10 @@ export default function aforesaid(pi: ExtensionAPI, launch: Launch, loadedMs = 0
     } catch (error) {
       bridge?.tell("view", `aforesaid: no history view is made: ${error}`);
     }
+  });
+
+  pi.on("message_end", ({ message }, ctx) => {
+    if (message.role === "user") bridge?.askAhead(message, ctx);
   });
 
   pi.on("session_tree", () => bridge?.invalidateView("branch-changed"));

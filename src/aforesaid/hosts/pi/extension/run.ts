@@ -84,6 +84,11 @@ export class Run {
     return this.selection.messages.length > 0;
   }
 
+  /** Whether its first call has been asked about. */
+  get asked(): boolean {
+    return this.boundary !== undefined;
+  }
+
   /** What to do about a call of this run. What was selected for one provider, or under one policy, may not go on under another. */
   decide(seen: Seen, provider: string | undefined, stamp: string | undefined): Decision {
     if (this.stopped) return { kind: "leave", reason: "history-rewritten" };
