@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from aforesaid.answers import TermRow, Weights
 from aforesaid.lineage import Places
 from aforesaid.matching import Literal, Term
+from aforesaid.storage.sqlite.postings import DISTANCE
 from aforesaid.storage.sqlite.records import FED, PACKED, ROLES, from_id, from_stamp, to_text, unsqueeze
 from aforesaid.storage.sqlite.spans import within
 
@@ -31,8 +32,6 @@ BEYOND = 64
 """Rows that are read beyond a limit, because rows with equal scores at the limit are ordered by other columns."""
 NEAR = 0.3
 """What two words near each other add, times the idf of their standing so."""
-DISTANCE = 3
-"""Words that may stand between them."""
 DIGITS = 9
 """Decimals of a score."""
 SCALE = 10.0**DIGITS

@@ -114,7 +114,7 @@ class Shard:
         incarnation: eight bytes that tell this file from any other that has stood or will stand at its path.
         ready: whether the tables are known to be there, so that the file can be kept open for the next use.
         current: whether its index was made as this program makes it (`migrations.PROJECTION`).
-        postings: lists that stay in memory while the session does not change.
+        postings: lists that stay in memory while the session only grows.
         recent: texts and entries that stay in memory while the session does not change.
         spent: whether the connection has written so much that a new one will be faster.
         spans: those that stand in the temporary table of the connection (see `search`).
@@ -234,20 +234,27 @@ class Shard:
     def carry(self, before: int, after: int) -> None:
         """Keeps what is known of a generation for the next one, to which rows were only added."""
         self.recent.carry(before, after)
+        self.postings.carry(before, after)
         if self._facts is not None and self._facts[0] == before:
             self._facts, self._grown = (after, self._facts[1]), True
 
     def look_ahead(self, session: Session, blocks: Blocks, tail: int | None) -> Shard:
         """The same file as it will be once the rows of a transaction that only added some are committed.
 
-        What it derives from them does not stay here; texts of rows do, until `Recent.take_back`.
+        What it derives from them does not stay here; texts and lists do, until `take_back`.
         """
         ahead = Shard(self.key, self.database)
         ahead.incarnation, ahead.tail, ahead.recent = self.incarnation, tail, self.recent
+        ahead.postings = self.postings
         ahead._facts = self._facts
         ahead.carry(session.generation - 1, session.generation)
         ahead.keep(session, b"", blocks)
         return ahead
+
+    def take_back(self, before: int, after: int, last: int) -> None:
+        """Undoes `look_ahead`: the generation never came, and rows beyond the last one do not exist."""
+        self.recent.take_back(before, after, last)
+        self.postings.take_back(before, after, last)
 
     def unfed(self, generation: int) -> tuple[int, ...]:
         """The rows with a text that is not in the full-text index, in order; remembered while the session stays."""

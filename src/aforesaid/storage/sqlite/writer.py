@@ -203,11 +203,11 @@ class ShardWriter:
             updated=self._updated,
             generation=before.generation + 1,
         )
-        shard, recent = self._shard.look_ahead(ahead, self._blocks, self._tail), self._shard.recent
+        shard = self._shard.look_ahead(ahead, self._blocks, self._tail)
         try:
             yield ShardSnapshot(shard, ahead, lambda: None)
         finally:
-            recent.take_back(before.generation, ahead.generation, before.entries)
+            self._shard.take_back(before.generation, ahead.generation, before.entries)
 
     def commit(self, session: Session, *, tail: str | None = None) -> Session:
         """Makes all of it visible at once."""

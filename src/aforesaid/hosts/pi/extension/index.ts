@@ -41,6 +41,8 @@ interface Ahead {
   seen: Seen;
   model: string;
   told: Promise<any>;
+  /** The number of the call. */
+  id: number;
   at: number;
 }
 
@@ -140,11 +142,13 @@ export class Bridge {
       const request = findRequest(seen);
       if (request < 0) return;
       const { model } = ctx;
-      const told = this.context(seen.entries, seen.items[request].id, ctx, model, this.service.settings.timeoutMs);
+      // How long it may take is counted from the call; this is how long Pi may take to get there, and then the call.
+      const longest = 2 * this.service.settings.timeoutMs;
+      const told = this.context(seen.entries, seen.items[request].id, ctx, model, longest);
       told.catch(() => {
         this.known = [];
       });
-      this.ahead = { seen, model: JSON.stringify(modelOf(ctx)), told, at: Date.now() };
+      this.ahead = { seen, model: JSON.stringify(modelOf(ctx)), told, id: this.service.latest, at: Date.now() };
     } catch {
       this.known = []; // the call itself asks, and tells of what fails
     }
@@ -155,8 +159,12 @@ export class Bridge {
     const { ahead } = this;
     this.ahead = undefined;
     if (!ahead) return undefined;
+    const { timeoutMs } = this.service.settings;
     const same = ahead.seen === seen && ahead.model === JSON.stringify(modelOf(ctx));
-    if (same && Date.now() - ahead.at < this.service.settings.timeoutMs) return ahead.told;
+    if (same && Date.now() - ahead.at < timeoutMs) {
+      this.service.limit(ahead.id, timeoutMs);
+      return ahead.told;
+    }
     this.known = [];
     return undefined;
   }

@@ -31,6 +31,7 @@ export class ServiceError extends Error {
 }
 
 interface Pending {
+  sent: number;
   resolve: (result: any) => void;
   reject: (error: ServiceError) => void;
   timer?: NodeJS.Timeout;
@@ -119,16 +120,25 @@ export class Service {
       return Promise.reject(new ServiceError("service-down", this.trouble || "the service does not run", ADVICE));
     }
     const id = ++this.last;
-    const sent = Date.now();
     return new Promise((resolve, reject) => {
-      const pending: Pending = { resolve, reject };
-      if (timeoutMs !== Number.POSITIVE_INFINITY) {
-        pending.timer = setTimeout(() => this.giveUp(id, sent, timeoutMs), timeoutMs);
-      }
-      this.pending.set(id, pending);
+      this.pending.set(id, { sent: Date.now(), resolve, reject });
+      if (timeoutMs !== Number.POSITIVE_INFINITY) this.limit(id, timeoutMs);
       const deadline = timeoutMs === Number.POSITIVE_INFINITY ? {} : { deadlineMs: timeoutMs };
       this.write({ jsonrpc: "2.0", id, method, params: { ...params, ...deadline } });
     });
+  }
+
+  /** The number of the latest call, for `limit`. */
+  get latest(): number {
+    return this.last;
+  }
+
+  /** Gives a call that is under way so much time from now on, whatever it was given before. */
+  limit(id: number, timeoutMs: number): void {
+    const pending = this.pending.get(id);
+    if (!pending) return;
+    clearTimeout(pending.timer);
+    pending.timer = setTimeout(() => this.giveUp(id, timeoutMs), timeoutMs);
   }
 
   /** Tells the service something that needs no answer. */
@@ -262,9 +272,10 @@ export class Service {
     return true;
   }
 
-  private giveUp(id: number, sent: number, timeoutMs: number): void {
+  private giveUp(id: number, timeoutMs: number): void {
     const pending = this.pending.get(id);
     if (!pending) return;
+    const { sent } = pending;
     this.pending.delete(id);
     this.unanswered = sent;
     this.notify("$/cancelRequest", { id });
