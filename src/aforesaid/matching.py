@@ -160,8 +160,12 @@ class Term:
         start = text.folded.find(self._words[0])
         if start < 0:
             return False
-        if len(self._words) == 1 and text.original.isascii():
-            return self._stands_in(text.original, text.folded, start)
+        if len(self._words) == 1:
+            if text.original.isascii():
+                return self._stands_in(text.original, text.folded, start)
+            end = start + len(self._words[0])
+            if _separates(text.folded[start - 1 : start]) and _separates(text.folded[end : end + 1]):
+                return True  # as `_free` would find, which is asked only where that is not so plain
         return next(self._occurrences(text), None) is not None
 
     def _stands_in(self, original: str, folded: str, start: int) -> bool:
@@ -254,6 +258,11 @@ class Inflected(Term):
             if folded[start + len(self._root) : end] in self._endings and _free(text, start):
                 yield start, end
             start = folded.find(self._root, end)
+
+
+def _separates(character: str) -> bool:
+    """Whether a character of ASCII, or the end of a text, keeps words apart whatever stands beside it."""
+    return not character or (character.isascii() and not character.isalnum())
 
 
 def _free(text: Folded, index: int) -> bool:

@@ -191,8 +191,10 @@ class FakeStore:
             raise SessionForgotten(f"{file} was forgotten", "nothing is kept")
         yield FakeWriter(self._sessions, f"key:{file}", file, self.forgetting)
 
-    def tend(self, file: str) -> None:
+    def tend(self, file: str) -> bool:
         """Nothing is put off."""
+        del file
+        return False
 
     def remove(self, key: str) -> None:
         self._sessions.pop(key, None)

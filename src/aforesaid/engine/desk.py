@@ -170,13 +170,16 @@ class Desk:
         """
         return self._refresh(os.fspath(session))[0]
 
-    def tend(self, session: Path) -> None:
+    def tend(self, session: Path) -> bool:
         """Does for a session what would otherwise hold up somebody's next question; for a moment in which nobody waits.
 
         Args:
             session: a transcript.
+
+        Returns:
+            Whether more can be done: each time takes some milliseconds.
         """
-        self._store.tend(os.path.abspath(session))
+        return self._store.tend(os.path.abspath(session))
 
     def sessions(self, *, project: Path | None = None, host: str | None = None) -> tuple[Session, ...]:
         """The sessions of the store, newest first, as far as they worked in a project folder or belong to a host."""

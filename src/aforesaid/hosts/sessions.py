@@ -178,9 +178,14 @@ class Sessions:
 
     def _settle_in(self, file: str, call: Call) -> None:
         """Prepares for the first question, unless that has come already."""
-        self._engine.tend(file)
+        self._tend(file, call)
         if call.quiet() and os.path.isfile(file):
             self._engine.warm(file)
+
+    def _tend(self, file: str, call: Call) -> None:
+        """Gets a session ready for the next question, until something is asked."""
+        while self._engine.tend(file) and call.quiet():
+            pass
 
     def _append(self, params: Params, call: Call) -> object:
         asked = read_params(params, Append)
@@ -188,7 +193,7 @@ class Sessions:
         if opened.file is not None:
             if asked.add:
                 raise BadArgument("the session has a file, which is read", "send no lines")
-            call.afterwards = partial(self._engine.tend, opened.file)
+            call.afterwards = partial(self._tend, opened.file, call)
             return {"entries": self._sync(opened)}
         if asked.keep not in (0, opened.lines):
             raise BadArgument(f"keep is {asked.keep}, and {opened.lines} lines are known", "send all with keep 0")

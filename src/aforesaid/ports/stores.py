@@ -292,10 +292,13 @@ class StorePort(Protocol):
         """
         ...
 
-    def tend(self, file: str) -> None:
+    def tend(self, file: str) -> bool:
         """Does for the session of this absolute path what would otherwise hold up somebody's next reading or writing.
 
         For the moments in which nobody waits. What fails stays undone.
+
+        Returns:
+            Whether more can be done: each time takes some milliseconds.
         """
         ...
 

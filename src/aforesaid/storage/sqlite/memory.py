@@ -147,9 +147,10 @@ class MemoryStore:
     def _keep(self, session: Session, shard: Shard) -> None:
         self._shards[session.key] = shard
 
-    def tend(self, file: str) -> None:
+    def tend(self, file: str) -> bool:
         """Nothing is put off in memory."""
         del file
+        return False
 
     def remove(self, key: str) -> None:
         """Removes a session."""

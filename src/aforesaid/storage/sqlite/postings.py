@@ -387,7 +387,7 @@ class Postings:
             if words is None:
                 return False
             if found.counts is None:
-                if words.holds_near(*parsed, DISTANCE):
+                if words.holds_near(parsed[0], parsed[-1], DISTANCE):
                     found.rows.append(row)
             elif count := words.count(parsed[0]):
                 found.rows.append(row)

@@ -43,13 +43,15 @@ class Recent:
     Requests of one session meet the same rows again and again, and a stored text has to be unpacked and decoded.
     """
 
-    __slots__ = ("_characters", "_entries", "_generation", "_texts")
+    __slots__ = ("_characters", "_entries", "_generation", "_texts", "reached")
 
     def __init__(self) -> None:
         self._generation = -1
         self._characters = 0
         self._texts: dict[int, str] = {}
         self._entries: dict[int, StoredEntry] = {}
+        self.reached: int | None = None
+        """The row down to which entries were read ahead."""
 
     @property
     def characters(self) -> int:
@@ -93,7 +95,7 @@ class Recent:
 
     def _turn(self, generation: int) -> None:
         if generation != self._generation:
-            self._generation, self._characters = generation, 0
+            self._generation, self._characters, self.reached = generation, 0, None
             self._texts.clear()
             self._entries.clear()
 

@@ -15,6 +15,7 @@ from aforesaid.storage.sqlite import id_blocks, search
 from aforesaid.storage.sqlite.failures import UNREADABLE, is_damage, store_error
 from aforesaid.storage.sqlite.records import (
     AUTOMATIC,
+    FED,
     KINDS,
     PACKED,
     REQUEST,
@@ -28,6 +29,7 @@ from aforesaid.storage.sqlite.records import (
     unpack_lengths,
     unsqueeze,
 )
+from aforesaid.storage.sqlite.shard import CHARACTERS_KEPT
 from aforesaid.storage.sqlite.spans import MANY, select_rows
 
 if TYPE_CHECKING:
@@ -51,7 +53,12 @@ _ONE_ENTRY = _ENTRY.format(which="= ?")
 _REQUEST = f"SELECT max(row) FROM entry WHERE flags & {REQUEST} AND row BETWEEN ? AND ?"
 _DIGESTS = "SELECT digest FROM digest WHERE row BETWEEN ? AND ?"
 _TOKENS = "SELECT total(tokens) FROM entry WHERE row BETWEEN ? AND ?"
+_SEARCHED = f"SELECT row FROM entry WHERE row < ? AND flags & {FED} ORDER BY row DESC LIMIT ?"
 _NOTHING = Extra()
+AHEAD = 200
+"""Entries that are read ahead at once, which takes some milliseconds."""
+CHARACTERS_AHEAD = CHARACTERS_KEPT * 3 // 4
+"""Of texts in memory, after which nothing more is read ahead: it would only drive out what was."""
 
 
 def _know_nothing() -> None:
@@ -122,6 +129,21 @@ class ShardSnapshot:
                     entry = found[columns[0]] = _stored(columns)
                     recent.keep(entry.row, entry.text, entry)
         return tuple([found[row] for row in rows if row in found])
+
+    def read_ahead(self) -> bool:
+        """Reads some entries into memory that a search may need, the latest ones first; whether there are more.
+
+        Raises:
+            apsw.Error, ValueError: the file cannot be read.
+        """
+        generation, recent = self._session.generation, self._shard.recent
+        self._shard.postings.learn(self._connection, generation)
+        recent.entries(generation)
+        before = self._session.entries + 1 if recent.reached is None else recent.reached
+        rows = [row for (row,) in self._connection.execute(_SEARCHED, (before, AHEAD))]
+        recent.reached = rows[-1] if rows else 0
+        self.entries(rows)
+        return len(rows) == AHEAD and recent.characters < CHARACTERS_AHEAD
 
     def latest_request(self, spans: Sequence[Span]) -> StoredEntry | None:
         """The last real user message in branch order."""

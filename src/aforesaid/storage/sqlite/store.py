@@ -294,16 +294,19 @@ class SqliteStore:
         finally:
             self._release(shard, "ROLLBACK")
 
-    def tend(self, file: str) -> None:
-        """Packs texts, merges small pieces of the index and moves the log into the file: else some commit has to."""
+    def tend(self, file: str) -> bool:
+        """Packs texts, merges small pieces of the index and moves the log into the file: else some commit has to.
+
+        Then it reads into memory what the next search will read.
+        """
         from aforesaid.storage.sqlite import packing  # late: see `_writing`
 
-        shard = self._kept(key_of(file))
+        shard, more = self._kept(key_of(file)), False
         if shard is None:
-            return
-        with suppress(*UNREADABLE):
+            return False
+        connection = shard.database.connection
+        with suppress(*UNREADABLE, StoreError):
             if self.writable and not self._closed:
-                connection = shard.database.connection
                 begin(shard.database, 0)
                 if migrations.version(connection) == len(migrations.SHARD) and shard.load() is not None:
                     if shard.unpacked is not None:
@@ -312,7 +315,12 @@ class SqliteStore:
                     connection.execute(_MERGE)
                 connection.execute("COMMIT")
                 move_log(shard.database, self._timeout_ms)
+            connection.execute("BEGIN")
+            session = shard.load()
+            more = session is not None and ShardSnapshot(shard, session, lambda: None).read_ahead()
+            connection.execute("COMMIT")
         self._release(shard)
+        return more
 
     def remove(self, key: str) -> None:
         """Removes a session and all that was derived from it."""
