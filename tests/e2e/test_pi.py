@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
+import sqlite3
+from contextlib import closing
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from tests.conftest import ROOT
 from tests.realpi import (
     FACT,
     FRAME,
@@ -29,6 +32,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 pytestmark = needs_pi
+LATE = ROOT / "tests" / "fixtures" / "pi" / "late.ts"
 
 
 def is_clean(home: Home, model: Model) -> None:
@@ -78,6 +82,38 @@ def test_every_call_of_a_tool_turn_has_the_same_evidence_in_the_same_place(home:
             assert later[: len(earlier)] == earlier
         assert (pi.faults, pi.notices) == ([], [])
     is_clean(home, model)
+
+
+def plans(home: Home) -> int:
+    """How many calls were planned so far."""
+    with closing(sqlite3.connect(home.store / "manifests.db")) as kept:
+        return int(kept.execute("SELECT count(*) FROM manifest").fetchone()[0])
+
+
+def test_a_call_is_planned_once_although_it_is_asked_about_ahead(home: Home, model: Model) -> None:
+    with Pi(home) as pi:
+        lose_the_fact(pi)
+        pi.prompt("so far, so good")
+        before = plans(home)
+        for text in (QUESTION, OFF_TOPIC, QUESTION):
+            pi.prompt(text)
+            assert bool(evidence(model.calls[-1])) == (text == QUESTION)
+        pi.say("/context health")
+        assert plans(home) == before + 3
+        assert (pi.faults, pi.notices[:-1]) == ([], [])
+
+
+def test_what_was_asked_ahead_is_not_taken_when_more_comes_after_the_request(home: Home, model: Model) -> None:
+    with Pi(home, "-e", str(LATE)) as pi:
+        lose_the_fact(pi)
+        pi.prompt("so far, so good")
+        before = plans(home)
+        pi.prompt(QUESTION)
+        assert carries_the_fact(model.calls[-1])
+        assert text_of(model.calls[-1][-1]) == "mind the style of the house"
+        pi.say("/context health")
+        assert plans(home) == before + 2, "it was asked ahead, and again about what Pi really sends"
+        assert pi.faults == []
 
 
 def test_a_steering_message_moves_nothing_and_a_follow_up_is_a_request_of_its_own(home: Home, model: Model) -> None:

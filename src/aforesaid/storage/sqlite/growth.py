@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from array import array
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
@@ -46,17 +46,22 @@ class Corpus:
     Attributes:
         last: rows up to this one are counted.
         lengths: tokens by row, 0 where a row is not in the index.
-        rows: how many rows are in it.
+        rows: how many rows are in it, those without a token too.
         tokens: how many tokens they have together.
     """
 
-    __slots__ = ("last", "lengths", "rows", "tokens")
+    __slots__ = ("_indexed", "last", "lengths", "tokens")
 
     def __init__(self) -> None:
         self.last = 0
         self.lengths = array("d", (0.0,))
-        self.rows = 0
         self.tokens = 0
+        self._indexed = array("q")
+
+    @property
+    def rows(self) -> int:
+        """How many rows are in the full-text index."""
+        return len(self._indexed)
 
     def catch_up(self, connection: apsw.Connection) -> None:
         """Counts what was added.
@@ -73,20 +78,21 @@ class Corpus:
             length = _total(sizes)
             self.lengths[row] = length
             self.tokens += length
-        self.rows += len(pairs)
+            self._indexed.append(row)
         self.last = last
 
     def take_back(self, last: int) -> None:
         """Forgets rows that were never committed: those beyond the last one."""
-        while self.last > last:
-            length = int(self.lengths.pop())
-            self.tokens -= length
-            self.rows -= length > 0
-            self.last -= 1
+        if self.last > last:
+            while self._indexed and self._indexed[-1] > last:
+                self.tokens -= int(self.lengths[self._indexed.pop()])
+            del self.lengths[last + 1 :]
+            self.last = last
 
     def fed(self, after: int) -> list[int]:
         """The rows beyond one that have tokens."""
-        return [row for row in range(after + 1, self.last + 1) if self.lengths[row]]
+        new = self._indexed[bisect_right(self._indexed, after) :]
+        return [row for row in new if self.lengths[row]]
 
 
 class RowWords:
