@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 pytestmark = needs_pi
-LATE = ROOT / "tests" / "fixtures" / "pi" / "late.ts"
+NOTING = ROOT / "tests" / "fixtures" / "pi" / "noting.ts"
 
 
 def is_clean(home: Home, model: Model) -> None:
@@ -104,7 +104,7 @@ def test_a_call_is_planned_once_although_it_is_asked_about_ahead(home: Home, mod
 
 
 def test_what_was_asked_ahead_is_not_taken_when_more_comes_after_the_request(home: Home, model: Model) -> None:
-    with Pi(home, "-e", str(LATE)) as pi:
+    with Pi(home, "-e", str(NOTING)) as pi:
         lose_the_fact(pi)
         pi.prompt("so far, so good")
         before = plans(home)
