@@ -9,7 +9,7 @@ from tests.fakes.entries import chain, described, entry
 
 from aforesaid.clues import find_clues
 from aforesaid.patterns import read_pattern
-from aforesaid.storage.sqlite import open_store
+from aforesaid.storage.sqlite import open_store, proposals
 from aforesaid.storage.sqlite.picking import Hint
 from aforesaid.storage.sqlite.words import WordIndex
 
@@ -125,3 +125,22 @@ def test_an_index_that_cannot_be_read_is_only_missed(store: SqliteStore, tmp_pat
     assert hint.fitting(part("alnutt")[0][0]) is None
     picker._standing = None
     assert picker.hint(session.key, b"", 1) is None
+
+
+def test_a_large_session_is_asked_for_its_own_words_where_the_index_does_not_know_it(
+    store: SqliteStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with store.write("/a") as writer:
+        writer.append([*chain("the walnuttree grows", "an oak", "Chestwalnut"), entry("s", "e3", "s", automatic=False)])
+        session = writer.commit(described("/a"))
+    assert propose(store, session, "walnut") is None
+    monkeypatch.setattr(proposals, "LARGE", 4)
+    for _ in range(2):
+        assert propose(store, session, "alnut") == (1, 3, 4)
+        assert propose(store, session, "stwaln") == (3, 4)
+        assert propose(store, session, "zebra") == (4,)
+        assert propose(store, session, "alnut.") == (3, 4)
+    put(store, "/a", "a zebrawood")
+    assert propose(store, session, "zebra") == (4, 5)
+    monkeypatch.setattr(proposals, "MOST_WORDS", 1)
+    assert propose(store, session, "alnut") is None

@@ -156,13 +156,18 @@ def texts(shard: Shard, rows: Sequence[int]) -> tuple[str, ...]:
 
 def words(shard: Shard) -> tuple[str, ...]:
     """Every word of the session's texts once: those of the full-text index, and those of texts that are not in it."""
-    connection = shard.database.connection
-    connection.execute(_VOCABULARY)
-    found: dict[str, None] = dict.fromkeys([word for (word,) in connection.execute(_WORDS)])
-    for text, packed in connection.execute(_UNFED):
+    found: dict[str, None] = dict.fromkeys(vocabulary(shard))
+    for text, packed in shard.database.connection.execute(_UNFED):
         for column in feed(to_text(unsqueeze(text) if packed else text)):
             found.update(dict.fromkeys(_WORD.findall(column.translate(_LOWER))))
     return tuple(found)
+
+
+def vocabulary(shard: Shard) -> list[str]:
+    """Every word of the full-text index once."""
+    connection = shard.database.connection
+    connection.execute(_VOCABULARY)
+    return [word for (word,) in connection.execute(_WORDS)]
 
 
 def _conditions(wanted: Filter) -> tuple[str, list[int]]:

@@ -7,18 +7,23 @@ Never decides that a row matches, and never leaves out one that does.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
+from aforesaid.storage.sqlite.browse import vocabulary
 from aforesaid.storage.sqlite.spans import within
+from aforesaid.storage.sqlite.words import look_through, part_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from typing import Any
 
     from aforesaid.inquiry import Alternatives, Clue
     from aforesaid.model import Span
     from aforesaid.storage.sqlite.picking import Hint
     from aforesaid.storage.sqlite.shard import Shard
+
+    Fitting = Callable[[Clue], Sequence[str] | None]
 
 MOST_GROUPS = 4
 """Clues of one alternative that are asked of the index, the longest ones: each costs a search of its own."""
@@ -28,6 +33,9 @@ MOST_WORDS = 64
 """Words that are looked for in place of one that is known in part; reading texts is not much dearer than more."""
 LONGEST = 1000
 """Characters of a word that the index is asked for: SQLite cuts very long ones."""
+
+LARGE = 1000
+"""Entries from which on listing the words of a session is quicker than reading its texts."""
 
 _PROPOSED = "SELECT rowid FROM search WHERE search MATCH ? AND {within}"
 
@@ -52,8 +60,9 @@ def propose(
     if not shard.current:
         return None
     queries: dict[str, None] = {}
+    fitting = partial(_fit, shard, generation) if hint is None else hint.fitting
     for clues in alternatives:
-        query = _query(clues, hint)
+        query = _query(clues, fitting)
         if query is None:
             return None
         if query:
@@ -68,7 +77,17 @@ def propose(
     return tuple(sorted(rows))
 
 
-def _query(clues: Sequence[Clue], hint: Hint | None) -> str | None:
+def _fit(shard: Shard, generation: int, clue: Clue) -> Sequence[str] | None:
+    """The words of a large session that a clue may stand for; None if there are too many."""
+    if shard.session is None or shard.session.entries < LARGE:
+        return None
+    if shard.vocabulary is None or shard.vocabulary[0] != generation:
+        words = b"\n".join([word.encode() for word in vocabulary(shard)])
+        shard.vocabulary = generation, b"\n%b\n" % words
+    return look_through(shard.vocabulary[1], part_of(clue), MOST_WORDS)
+
+
+def _query(clues: Sequence[Clue], fitting: Fitting) -> str | None:
     """What the index is asked for, in the syntax of FTS5; empty if no text can match, None if that says nothing.
 
     Of whole words, some will do; the beginning of one takes the index several times as long.
@@ -81,10 +100,10 @@ def _query(clues: Sequence[Clue], hint: Hint | None) -> str | None:
                 wholes.append(f'"{clue.token}"')
             elif clue.kind == "begins" and (len(clue.token) > 1 or not clue.token.isascii()):
                 beginnings.append(f'"{clue.token}"*')
-    if not wholes and hint is not None:
+    if not wholes:
         for clue in clues:
-            words = hint.fitting(clue) if clue.kind in {"ends", "holds"} else None
-            if words == ():
+            words = fitting(clue) if clue.kind in {"ends", "holds"} else None
+            if words is not None and not words:
                 return ""
             if words is not None and len(words) <= MOST_WORDS:
                 return " OR ".join([f'"{word}"' for word in words])

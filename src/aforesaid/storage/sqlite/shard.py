@@ -124,6 +124,7 @@ class Shard:
         listed, stood, proposed: the latest listing of entries, of what their order depends on, and of those that may
             match, with what was asked for; the next page often asks for the same.
         unpacked: the first row whose text may wait to be packed (see `packing`).
+        vocabulary: the words of its full-text index at a generation, a line each.
         weight: about how many bytes the open file held in memory when somebody last asked.
     """
 
@@ -149,6 +150,7 @@ class Shard:
         "tail",
         "tree",
         "unpacked",
+        "vocabulary",
         "weight",
     )
 
@@ -168,6 +170,7 @@ class Shard:
         self.stood: tuple[tuple[int, tuple[Span, ...], Filter], tuple[Standing, ...]] | None = None
         self.proposed: tuple[tuple[int, tuple[Span, ...], Alternatives], tuple[int, ...]] | None = None
         self.unpacked: int | None = None
+        self.vocabulary: tuple[int, bytes] | None = None
         self.weight = 0
         self._blocks: tuple[int, Blocks] | None = None
         self._facts: tuple[int, Facts] | None = None
@@ -268,7 +271,8 @@ class Shard:
     def weigh(self) -> None:
         """Looks how many bytes the open file holds in memory."""
         cached, _ = self.database.connection.status(SQLITE_DBSTATUS_CACHE_USED)
-        self.weight = cached + self.recent.characters
+        listed = 0 if self.vocabulary is None else len(self.vocabulary[1])
+        self.weight = cached + self.recent.characters + listed
 
     def close(self) -> None:
         """Gives the file back."""

@@ -229,10 +229,10 @@ class WordIndex:
         """The words that end with a clue's, or hold it; None if there are too many."""
         blocks = self._list(connection)
         done, found = self._fits.pop(clue, (0, ()))
-        part = clue.token.encode() + (b"\n" if clue.kind == "ends" else b"")
+        part = part_of(clue)
         for block in blocks[done:] if blocks is not None else _pieces(connection):
             if found is not None:
-                new = _look(block, part, MOST_WORDS - len(found))
+                new = look_through(block, part, MOST_WORDS - len(found))
                 found = None if new is None else (*found, *new)
         _make_room(self._fits)
         self._fits[clue] = len(self._blocks), found
@@ -304,7 +304,12 @@ def _pieces(connection: apsw.Connection) -> Iterator[bytes]:
         yield b"\n%b\n" % words
 
 
-def _look(block: bytes, part: bytes, most: int) -> list[str] | None:
+def part_of(clue: Clue) -> bytes:
+    """What is looked for in a list of words, a line each, to find those that end with a clue's or hold it."""
+    return clue.token.encode() + (b"\n" if clue.kind == "ends" else b"")
+
+
+def look_through(block: bytes, part: bytes, most: int) -> list[str] | None:
     """The words in a block that hold a part, or end with it and its line; None if there are more than the most."""
     found: list[str] = []
     place = block.find(part)
