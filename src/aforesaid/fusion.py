@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from aforesaid.model import StoredEntry
 
 RANK: Final = 0.5  # the part of a row's worth that its rank makes; the rest is its similarity
-HALF: Final = 10  # the rank at which half of that part is left
+HALF: Final = 15  # the rank at which half of that part is left
 RELEVANCE: Final = 10.0  # bm25 that a whole worth stands for where no row of the branch holds anything of the request
 DOCUMENTED: Final = 20.0  # points that a whole worth stands for in documented ranking
 

@@ -53,15 +53,15 @@ def test_the_worked_case_of_the_documentation() -> None:
         "authority": 5.0,
         "recency": 4.0,
         "tokens": -0.024,
-        "semantic": 71.2727,
+        "semantic": 71.5,
     }
-    assert second.score == 95.2487
+    assert second.score == 95.476
     assert second.reason == "semantic;assistant"
 
 
 def test_contextual_ranking_adds_a_vector_before_neighbours_take_their_share() -> None:
     fused = fuse([similar(2, 0.9), similar(4, 0.3)], SCALE, lineage.Places(((1, 3),)))
-    assert fused.worth == pytest.approx({2: 0.75, 4: 0.8 * (0.5 * 10 / 11 + 0.5 * 0.125)})
+    assert fused.worth == pytest.approx({2: 0.75, 4: 0.8 * (0.5 * 15 / 16 + 0.5 * 0.125)})
     assert set(fused.passages) == {2}
     weights = Weights(rows=array("q", [1]), scores=array("d", [4.0]), roles=b"\0", names=("user", "assistant"))
     others = [Weight(row=2, score=0.0, role="assistant")]

@@ -54,7 +54,7 @@ MODELS: Final = (
         dimensions=384,
         batch=4,
         extra="semantic",
-        scale=Scale(plain=0.23, strict=0.60, weight=1.0, likely=0.40, standing=4.0),
+        scale=Scale(plain=0.23, strict=0.60, weight=0.8, likely=0.40, standing=4.0),
     ),
     Local(
         model=STATIC,
