@@ -17,7 +17,7 @@ from typing import Any
 KNOWN: dict[str, dict[str, Any]] = json.loads((Path(__file__).parent / "known-misses.json").read_text("utf-8"))
 
 SMALL = 8_000
-"""Entries up to which the rows of secrets are measured too: they say the same at every size."""
+"""Entries up to which the rows of secrets and of vectors are measured too: they say the same at every size."""
 LARGE = 2_000_000
 """Entries from which on searches of as many sessions of 400 entries are measured."""
 MANY = 80_000
@@ -38,7 +38,7 @@ def measure_all(entries: str) -> list[dict[str, Any]]:
     """The rows of every subject that is measured at a size."""
     rows = measure(entries)
     if int(entries) <= SMALL:
-        return rows + measure(entries, "secrets") + measure(str(MANY), "recall")
+        return rows + measure(entries, "secrets") + measure(entries, "vectors") + measure(str(MANY), "recall")
     # Sizes between the smallest and the largest say nothing more about searches of many sessions.
     return rows + (measure(entries, "recall") if int(entries) >= LARGE else [])
 

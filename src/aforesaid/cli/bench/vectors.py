@@ -49,8 +49,10 @@ _TEXTS: Final = 5_000
 """Vectors of which the JSON text is made: it takes long."""
 _QUERIES: Final = 12
 _ALL: Final = 1_000_000
-_LATEST: Final = {FEATURE_HASH: 2_000, STATIC: 1_000, TRANSFORMER: 24, MULTILINGUAL: 12}
+_LATEST: Final = {FEATURE_HASH: 2_000, STATIC: 1_000, TRANSFORMER: 16, MULTILINGUAL: 8}
 """Entries of which each model makes vectors: a second or two."""
+_ROUNDS: Final = 3
+"""Rounds of making vectors at most: each takes seconds."""
 _BATCH: Final = 64
 """Texts of a call, as configured by default."""
 _HASHED: Final = FeatureHash(_DIMENSIONS)
@@ -171,7 +173,7 @@ def _sync(prepared: Prepared, local: Local, port: EmbeddingPort, rounds: int) ->
         figures: list[float] = []
         floors: list[float] = []
         with steady():
-            for _ in range(rounds):
+            for _ in range(min(rounds, _ROUNDS)):
                 store.vectors(session.key).discard()
                 floors.append(clock(lambda: [port.embed(some, "source") for some in sealed]))
                 figures.append(clock(partial(make_vectors, maker)))
