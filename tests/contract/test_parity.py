@@ -15,7 +15,7 @@ from tests.serving import Service
 from aforesaid import Engine, __version__
 from aforesaid.config import user_file
 from aforesaid.config.schema import schema
-from aforesaid.hosts import wire
+from aforesaid.hosts import wire, wire_upkeep
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -135,28 +135,38 @@ def test_view(desk: Desk) -> None:
 @pytest.mark.parametrize(
     ("method", "params", "command", "in_python"),
     [
-        ("index", {"paths": ["."]}, ["index", "."], lambda e: wire.index(e.index("."))),
-        ("rebuild", {}, ["rebuild"], lambda e: wire.rebuild(e.rebuild())),
-        ("rebuild", {"session": "two"}, ["rebuild", "--session=two"], lambda e: wire.rebuild(e.rebuild(session="two"))),
-        ("sessions", {}, ["sessions"], lambda e: wire.sessions(e.sessions())),
-        ("sessions", {"project": "."}, ["sessions", "--project=."], lambda e: wire.sessions(e.sessions(project="."))),
+        ("index", {"paths": ["."]}, ["index", "."], lambda e: wire_upkeep.index(e.index("."))),
+        ("rebuild", {}, ["rebuild"], lambda e: wire_upkeep.rebuild(e.rebuild())),
+        (
+            "rebuild",
+            {"session": "two"},
+            ["rebuild", "--session=two"],
+            lambda e: wire_upkeep.rebuild(e.rebuild(session="two")),
+        ),
+        ("sessions", {}, ["sessions"], lambda e: wire_upkeep.sessions(e.sessions())),
+        (
+            "sessions",
+            {"project": "."},
+            ["sessions", "--project=."],
+            lambda e: wire_upkeep.sessions(e.sessions(project=".")),
+        ),
         (
             "sessions",
             {"host": "codex"},
             ["sessions", "--host=codex"],
-            lambda e: wire.sessions(e.sessions(host="codex")),
+            lambda e: wire_upkeep.sessions(e.sessions(host="codex")),
         ),
         (
             "forget",
             {"text": "walnut", "dryRun": True},
             ["forget", "--text=walnut", "--dry-run"],
-            lambda e: wire.forgotten(e.forget(text="walnut", dry_run=True)),
+            lambda e: wire_upkeep.forgotten(e.forget(text="walnut", dry_run=True)),
         ),
         (
             "forget",
             {"session": "two", "dryRun": True},
             ["forget", "--session=two", "--dry-run"],
-            lambda e: wire.forgotten(e.forget(session="two", dry_run=True)),
+            lambda e: wire_upkeep.forgotten(e.forget(session="two", dry_run=True)),
         ),
         ("lost", {"session": "one"}, ["lost", "--session=one"], lambda e: wire.lost(e.lost(session="one"))),
         (
@@ -165,20 +175,25 @@ def test_view(desk: Desk) -> None:
             ["lost", "--session=one", "--leaf=dddddddd", "--compaction=1", "--provider=x"],
             lambda e: wire.lost(e.lost(session="one", leaf="dddddddd", compaction=1, provider="x")),
         ),
-        ("status", {}, ["status"], lambda e: wire.status(e.status(), e.config, __version__)),
+        ("status", {}, ["status"], lambda e: wire_upkeep.status(e.status(), e.config, __version__)),
         (
             "config",
             {},
             ["config"],
-            lambda e: wire.config(user_file(), e.config.settings, e.config, withheld=e.withheld()),
+            lambda e: wire_upkeep.config(user_file(), e.config.settings, e.config, withheld=e.withheld()),
         ),
         ("config", {"action": "schema"}, ["config", "schema"], lambda _: schema()),
-        ("config", {"action": "path"}, ["config", "path"], lambda _: wire.config_path(user_file(), exists=False)),
+        (
+            "config",
+            {"action": "path"},
+            ["config", "path"],
+            lambda _: wire_upkeep.config_path(user_file(), exists=False),
+        ),
         (
             "config",
             {"action": "get", "key": "retrieval.maxResults"},
             ["config", "get", "retrieval.maxResults"],
-            lambda e: wire.config(user_file(), (e.config.setting("retrieval.maxResults"),), e.config),
+            lambda e: wire_upkeep.config(user_file(), (e.config.setting("retrieval.maxResults"),), e.config),
         ),
     ],
 )

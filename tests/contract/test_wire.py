@@ -32,7 +32,7 @@ from aforesaid.answers import Coverage, Matched, Query, RetrievalStatus, Semanti
 from aforesaid.config import Config, user_file
 from aforesaid.extractive.sheet import Range, Sheet
 from aforesaid.extractive.values import Candidate, HistoryView, ViewDiagnostics
-from aforesaid.hosts import wire
+from aforesaid.hosts import wire, wire_upkeep
 from aforesaid.inquiry import Expansion, Reach
 from aforesaid.model import Header
 from aforesaid.planning import plan_context
@@ -181,7 +181,7 @@ def test_text_is_raw_and_only_lone_surrogates_are_escaped(text: str, written: st
 
 def test_an_index_report_has_the_members_of_the_contract() -> None:
     report = make_report(make_sync(flaws=(FLAW,), removed=1), make_sync(status="unchanged", added=0), FAILED)
-    document = check("index", wire.encode(wire.index(report)))
+    document = check("index", wire.encode(wire_upkeep.index(report)))
     assert list(document) == ["schema", "sessions", "totals", "durationMs"]
     added, _, failed = document["sessions"]
     assert list(added) == [
@@ -201,13 +201,13 @@ def test_an_index_report_has_the_members_of_the_contract() -> None:
 
 
 def test_a_rebuild_reports_as_an_index_run_does() -> None:
-    document = check("rebuild", wire.encode(wire.rebuild(make_report(make_sync(status="rebuilt")))))
+    document = check("rebuild", wire.encode(wire_upkeep.rebuild(make_report(make_sync(status="rebuilt")))))
     assert document["totals"]["statuses"]["rebuilt"] == 1
 
 
 def test_sessions_stand_in_the_given_order_with_what_is_known_of_them() -> None:
     bare = make_session(header=Header(host="pi", session_id="bare"), name=None, updated=None, entries=0, requests=0)
-    document = check("sessions", wire.encode(wire.sessions([make_session(flaw_count=4, shared=2), bare])))
+    document = check("sessions", wire.encode(wire_upkeep.sessions([make_session(flaw_count=4, shared=2), bare])))
     first, second = document["sessions"]
     assert (first["sessionId"], first["invalidLines"], first["shared"]) == (SESSION_ID, 4, 2)
     assert (second["sessionId"], second["started"], second["updated"], second["cwd"]) == ("bare", None, None, None)
@@ -215,11 +215,11 @@ def test_sessions_stand_in_the_given_order_with_what_is_known_of_them() -> None:
 
 def test_the_status_names_damage_and_every_setting_without_effect() -> None:
     config = Config.load(settings=["project.enabled=false"])
-    document = check("status", wire.encode(wire.status(STATUS, config, "0.1.0")))
+    document = check("status", wire.encode(wire_upkeep.status(STATUS, config, "0.1.0")))
     assert document["store"]["location"] == "/home/dev/store"
     assert document["store"]["vectors"] == []
     count = VectorCount(provider="p", model="m", dimensions=64, destination="local", sessions=2, vectors=9)
-    vectors = check("status", wire.encode(wire.status(replace(STATUS, vectors=(count,)), config, "0.1.0")))
+    vectors = check("status", wire.encode(wire_upkeep.status(replace(STATUS, vectors=(count,)), config, "0.1.0")))
     assert vectors["store"]["vectors"] == [
         {"provider": "p", "model": "m", "dimensions": 64, "destination": "local", "sessions": 2, "vectors": 9}
     ]
@@ -229,7 +229,7 @@ def test_the_status_names_damage_and_every_setting_without_effect() -> None:
 
 def test_a_configuration_shows_values_with_their_sources() -> None:
     config = Config.load(settings=['privacy.remoteProviders={"a.example": ["normal"]}', "retrieval.maxResults=5"])
-    document = check("config", wire.encode(wire.config(user_file(), config.settings, config)))
+    document = check("config", wire.encode(wire_upkeep.config(user_file(), config.settings, config)))
     values = {value["key"]: value for value in document["values"]}
     assert values["privacy.remoteProviders"]["value"] == {"a.example": ["normal"]}
     assert values["retrieval.maxResults"] == {
@@ -282,7 +282,7 @@ def test_small_documents() -> None:
     assert check("error", wire.encode(wire.error("bad-argument", "what", "hint"))) == {
         "error": {"code": "bad-argument", "message": "what", "hint": "hint"}
     }
-    assert check("config-path", wire.encode(wire.config_path("/x", exists=False)))["exists"] is False
+    assert check("config-path", wire.encode(wire_upkeep.config_path("/x", exists=False)))["exists"] is False
     assert json.loads(wire.encode(wire.version("1.2.3"))) == {"schema": "aforesaid.version/1", "version": "1.2.3"}
 
 

@@ -16,7 +16,7 @@ from tests.fakes.reader import PlainReading, PlainTranscripts
 from tests.fakes.store import FakeStore
 
 from aforesaid.errors import PathMissing, SourceUnreadable, StoreCorrupt, StoreFull
-from aforesaid.hosts import wire
+from aforesaid.hosts import wire_upkeep
 from aforesaid.indexing import intake, sync, sync_all
 from aforesaid.indexing.stored import clear_stored
 from aforesaid.language.secret_formats import VERSION
@@ -569,7 +569,7 @@ def test_one_failing_file_does_not_keep_the_others_from_the_store(store: StorePo
         (str(file.with_name("gone.txt")), "failed", "path-missing"),
         (str(file), "added", None),
     ]
-    document = wire.index(report)
+    document = wire_upkeep.index(report)
     assert [one["host"] for one in document["sessions"]] == [READER.host, READER.host]
 
 

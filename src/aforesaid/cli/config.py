@@ -11,7 +11,7 @@ from aforesaid.config.layers import parse, unknown
 from aforesaid.config.layers import show as shown
 from aforesaid.config.table import BY_KEY
 from aforesaid.errors import BadArgument
-from aforesaid.hosts import wire
+from aforesaid.hosts import wire, wire_upkeep
 from aforesaid.hosts.standing import describe
 
 if TYPE_CHECKING:
@@ -63,17 +63,17 @@ def _tell(action: str, key: str, options: Options) -> None:
         loaded = options.load_config()
         chosen = loaded.setting(key)
         if options.json:
-            emit(wire.config(user_file(), (chosen,), loaded))
+            emit(wire_upkeep.config(user_file(), (chosen,), loaded))
         else:
             show([_plain(chosen.value)])
         return
     with options.open_engine() as engine:
         loaded, withheld = engine.config, engine.withheld()
     if options.json:
-        emit(wire.config(user_file(), loaded.settings, loaded, withheld=withheld))
+        emit(wire_upkeep.config(user_file(), loaded.settings, loaded, withheld=withheld))
     else:
         _show_all(loaded.settings, loaded)
-        show(["", *map(one_line, describe(wire.privacy(loaded, withheld)))])
+        show(["", *map(one_line, describe(wire_upkeep.privacy(loaded, withheld)))])
 
 
 def _show_all(settings: Sequence[Setting], loaded: Config) -> None:
@@ -90,7 +90,7 @@ def _show_all(settings: Sequence[Setting], loaded: Config) -> None:
 def _show_path(options: Options) -> None:
     file = user_file()
     if options.json:
-        emit(wire.config_path(file, exists=os.path.exists(file)))
+        emit(wire_upkeep.config_path(file, exists=os.path.exists(file)))
     else:
         show([one_line(file)])
 
@@ -104,7 +104,7 @@ def _set(key: str, value: str, options: Options) -> None:
     loaded = options.load_config()
     setting = loaded.setting(key)
     if options.json:
-        emit(wire.config(file, (setting,), loaded))
+        emit(wire_upkeep.config(file, (setting,), loaded))
     else:
         show([f"{key} is {shown(setting.value)} ({one_line(setting.source)})"])
 

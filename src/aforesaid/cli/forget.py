@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from aforesaid.cli.terminal import Progress, bytes_in_words, count, emit, fail, one_line, show
 from aforesaid.errors import BadArgument, ForgetIncomplete
-from aforesaid.hosts import wire
+from aforesaid.hosts import wire_upkeep
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
@@ -46,7 +46,7 @@ def run(arguments: Namespace, options: Options) -> int:
         with Progress("Forgetting") as progress:
             report = engine.forget(**chosen, dry_run=arguments.dry_run, verify=arguments.verify, progress=progress)
     if options.json:
-        emit(wire.forgotten(report))
+        emit(wire_upkeep.forgotten(report))
     else:
         show([*_lines(report, verbose=options.verbose), *_checked(report), "", UNTOUCHED])
     found = () if report.verification is None else report.verification.leftovers

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from aforesaid.cli.terminal import Progress, count, emit, fail, one_line, show, show_table
 from aforesaid.errors import BadArgument, SessionForgotten
-from aforesaid.hosts import HOSTS, folders_with_sessions, wire
+from aforesaid.hosts import HOSTS, folders_with_sessions, wire_upkeep
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
@@ -36,7 +36,7 @@ def run(arguments: Namespace, options: Options) -> int:
     with options.open_engine() as engine, Progress("Indexing") as progress:
         report = engine.index(*paths, host=arguments.host, progress=progress, lenient=arguments.all)
     if options.json:
-        emit(wire.index(report))
+        emit(wire_upkeep.index(report))
     else:
         show_report(report, verbose=options.verbose)
     return status_of(report)
@@ -86,7 +86,7 @@ def _flaws(report: IndexReport, *, verbose: bool) -> Iterator[str]:
 
 
 def _totals(report: IndexReport) -> str:
-    totals = wire.index(report)["totals"]
+    totals = wire_upkeep.index(report)["totals"]
     statuses = ", ".join(f"{number:,} {status}" for status, number in totals["statuses"].items() if number)
     entries = count(totals["entries"], "entry", "entries")
     words = [

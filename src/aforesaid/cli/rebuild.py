@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from aforesaid.cli.index import show_report, status_of
 from aforesaid.cli.terminal import Progress, emit
-from aforesaid.hosts import wire
+from aforesaid.hosts import wire_upkeep
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
@@ -24,7 +24,7 @@ def run(arguments: Namespace, options: Options) -> int:
     with options.open_engine() as engine, Progress("Rebuilding") as progress:
         report = engine.rebuild(session=arguments.session, progress=progress)
     if options.json:
-        emit(wire.rebuild(report))
+        emit(wire_upkeep.rebuild(report))
     else:
         show_report(report, verbose=options.verbose)
     return status_of(report)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from aforesaid.cli.terminal import count, emit, one_line, show
-from aforesaid.hosts import HOSTS, wire
+from aforesaid.hosts import HOSTS, wire_upkeep
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
@@ -28,7 +28,7 @@ def run(arguments: Namespace, options: Options) -> int:
     with options.open_engine() as engine:
         known = engine.sessions(project=arguments.project, host=arguments.host)
     if options.json:
-        emit(wire.sessions(known))
+        emit(wire_upkeep.sessions(known))
     elif known:
         show((line for session in known for line in _lines(session, options)), paged=True)
     else:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from aforesaid import __version__
 from aforesaid.cli.terminal import bytes_in_words, count, emit, one_line, show
-from aforesaid.hosts import wire
+from aforesaid.hosts import wire_upkeep
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
@@ -27,7 +27,7 @@ def run(arguments: Namespace, options: Options) -> int:
     with options.open_engine() as engine:
         store, config = engine.status(), engine.config
     if options.json:
-        emit(wire.status(store, config, __version__))
+        emit(wire_upkeep.status(store, config, __version__))
     else:
         show(_lines(store, config, verbose=options.verbose))
     return 0

@@ -299,10 +299,10 @@ def _config(known: Known) -> Iterator[str]:
 
 
 def _privacy(known: Known) -> Iterator[str]:
-    from aforesaid.hosts import wire  # late, both: few ask for it
+    from aforesaid.hosts import wire_upkeep  # late, both: few ask for it
     from aforesaid.hosts.standing import describe
 
-    yield from map(_shown, describe(wire.privacy(known.config, known.withheld())))
+    yield from map(_shown, describe(wire_upkeep.privacy(known.config, known.withheld())))
 
 
 def _view(known: Known) -> Iterator[str]:

@@ -20,7 +20,7 @@ from aforesaid.config.table import BY_KEY
 from aforesaid.engine import Caller
 from aforesaid.errors import BadArgument
 from aforesaid.expansion import read_range
-from aforesaid.hosts import HOSTS, folders_with_sessions, wire
+from aforesaid.hosts import HOSTS, folders_with_sessions, wire, wire_upkeep
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -321,22 +321,24 @@ class Commands:
         paths: Sequence[str] = folders_with_sessions(asked.host) if asked.all else tuple(map(check_path, asked.paths))
         if not paths:
             raise BadArgument("nothing to index was named", "name files or folders, or say all")
-        return wire.index(self.engine.index(*paths, host=asked.host, progress=call.progress, lenient=asked.all))
+        return wire_upkeep.index(self.engine.index(*paths, host=asked.host, progress=call.progress, lenient=asked.all))
 
     def _sessions(self, params: Params, call: Call) -> object:
         del call
         asked = read_params(params, Sessions)
         _check_host(asked.host)
-        return wire.sessions(self.engine.sessions(project=asked.project and check_path(asked.project), host=asked.host))
+        return wire_upkeep.sessions(
+            self.engine.sessions(project=asked.project and check_path(asked.project), host=asked.host)
+        )
 
     def _status(self, params: Params, call: Call) -> object:
         del call
         read_params(params, Nothing)
-        return wire.status(self.engine.status(), self.engine.config, __version__)
+        return wire_upkeep.status(self.engine.status(), self.engine.config, __version__)
 
     def _rebuild(self, params: Params, call: Call) -> object:
         asked = read_params(params, Rebuild)
-        return wire.rebuild(
+        return wire_upkeep.rebuild(
             self.engine.rebuild(session=asked.session and check_path(asked.session), progress=call.progress)
         )
 
@@ -356,7 +358,7 @@ class Commands:
             verify=asked.verify,
             progress=call.progress,
         )
-        return wire.forgotten(report)
+        return wire_upkeep.forgotten(report)
 
     def _config(self, params: Params, call: Call) -> object:
         del call
@@ -374,7 +376,7 @@ class Commands:
 
             return schema()
         if asked.action == "path":
-            return wire.config_path(user_file(), exists=os.path.exists(user_file()))
+            return wire_upkeep.config_path(user_file(), exists=os.path.exists(user_file()))
         if asked.action == "set":
             from aforesaid.config.writing import write_setting  # late: for this action only
 
@@ -383,7 +385,7 @@ class Commands:
         config = self.engine.config
         chosen = config.settings if asked.key is None else (config.setting(asked.key),)
         withheld = self.engine.withheld() if asked.action == "show" else None
-        return wire.config(user_file(), chosen, config, withheld=withheld)
+        return wire_upkeep.config(user_file(), chosen, config, withheld=withheld)
 
 
 def _check_host(host: str | None) -> None:

@@ -1,6 +1,6 @@
 """Floor 8: what holds of privacy, in words for people: what `aforesaid config` and `/context privacy` show.
 
-The facts are those of `wire.privacy`. Names of providers, classes, reasons and counts; never any text.
+The facts are those of `wire_upkeep.privacy`. Names of providers, classes, reasons and counts; never any text.
 """
 
 from __future__ import annotations
