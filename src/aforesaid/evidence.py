@@ -16,6 +16,7 @@ from msgspec.structs import replace
 
 from aforesaid.answers import Evidence
 from aforesaid.model import TOOL_ROLES
+from aforesaid.novelty import names_of
 from aforesaid.tokens import estimate, least
 from aforesaid.windows import LIMIT, choose_lines, choose_windows, join_windows, replace_in
 
@@ -52,7 +53,7 @@ def select(
     max_tokens: int,
     session_id: str | None,
     max_characters: int = LIMIT,
-    by_lines: bool = False,
+    known: frozenset[str] | None = None,
     replacing: Replacing | None = None,
     beside: Probe | None = None,
 ) -> tuple[tuple[Evidence, ...], int]:
@@ -67,7 +68,8 @@ def select(
         max_tokens: at most so many estimated tokens of all messages together.
         session_id: the rows' session, if it is not the current one.
         max_characters: of the windows of each message together, at most `LIMIT`.
-        by_lines: choose windows of calls and results by lines (`windows.choose_lines`).
+        known: names that the model sees: windows of calls and results are chosen by lines, with names that are new
+            to it and to the messages before (`windows.choose_lines`); None: they are chosen like all others.
         replacing: says what must not be quoted of an entry, and what stands there instead; None: nothing.
         beside: the same as `probe` for rows that the work around the request asked for.
 
@@ -89,11 +91,12 @@ def select(
             session_id=session_id,
             replacing=replacing,
             max_characters=max_characters,
-            by_lines=by_lines,
+            known=known,
         )
         if built.tokens <= left:
             kept.append(built)
             left -= built.tokens
+            known = known if known is None else known | names_of(built.excerpt)
         else:
             misfits += 1
     return tuple(kept), len(ranked) - len(kept)
@@ -118,13 +121,13 @@ def build_evidence(
     session_id: str | None,
     replacing: Replacing | None = None,
     max_characters: int = LIMIT,
-    by_lines: bool = False,
+    known: frozenset[str] | None = None,
 ) -> Evidence:
     """The framed message of one row."""
     entry = ranked.candidate.entry
     passage = ranked.candidate.passage
-    if by_lines and passage is None and entry.role in TOOL_ROLES:
-        windows = choose_lines(entry.text, probe, literals=probe.literals, limit=max_characters)
+    if known is not None and passage is None and entry.role in TOOL_ROLES:
+        windows = choose_lines(entry.text, probe, literals=probe.literals, limit=max_characters, known=known)
     else:
         finder = probe if passage is None else _WithPassage(probe, passage)
         windows = choose_windows(entry.text, finder, limit=max_characters)

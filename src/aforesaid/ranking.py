@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 from aforesaid.answers import Ranked
 from aforesaid.model import TOOL_ROLES
+from aforesaid.novelty import names_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -47,11 +48,13 @@ TIME: Final = 0.5  # of all of it, for a row that says when, if that was asked
 FIGURE: Final = 0.5  # of all of it, for a row that holds a figure that was asked about
 USER: Final = 0.3  # of all of it, for a user's message that does not begin with a name
 
-# Of contextual ranking: a call or result that holds many names is worth more (`names_in`), times ln(1 + marks).
-NAMES: Final = 1.0  # of all of it, where the work around a request is asked for too
+# Of contextual ranking: a call or result that holds many names is worth more, times ln(1 + marks), or, where the work
+# around a request is asked for too, times ln(1 + names that the model does not see) (`names_in`).
+NAMES: Final = 1.5  # of all of it, where the work is asked for too
 NAMES_BESIDE_LITERALS: Final = (3.2, 19.0)  # in the first two tiers, and at most; such rows have no authority
-NAMES_OF_WORK: Final = (6.0, 39.0)  # the same where the work is asked for too
-READ_FOR_NAMES: Final = 4000  # characters
+NAMES_OF_WORK: Final = (9.0, 60.0)  # the same where the work is asked for too
+READ_FOR_MARKS: Final = 4000  # characters
+READ_FOR_NAMES: Final = 6000
 
 _TIERS: Final[dict[Tier, int]] = {"identifier": 0, "phrase": 1, "other": 2}
 
@@ -63,7 +66,7 @@ def rank(
     time: Time | None = None,
     *,
     admitting: bool = False,
-    working: bool = False,
+    known: frozenset[str] | None = None,
 ) -> tuple[Ranked, ...]:
     """Orders candidates: tier, score descending, timestamp descending, entry id ascending.
 
@@ -74,10 +77,10 @@ def rank(
         length: number of entries on the branch.
         time: what contextual ranking heeds of the request's days and its question for a time.
         admitting: rows without any stay if neighbours make them relevant (a measurement, see `RetrievalOptions`).
-        working: whether the work around the request is asked for too.
+        known: names that the model sees, where the work around the request is asked for too; else None.
     """
     ranked = [
-        score(candidate, matched, query, length, time, working=working)
+        score(candidate, matched, query, length, time, known=known)
         for candidate, matched in candidates
         if matched.identifiers
         or matched.phrases
@@ -104,12 +107,12 @@ def score(
     length: int,
     time: Time | None = None,
     *,
-    working: bool = False,
+    known: frozenset[str] | None = None,
 ) -> Ranked:
     """One candidate with its tier, its score and the addends of it."""
     entry, identifiers = candidate.entry, matched.identifiers
     if candidate.relevance is not None and not identifiers and not matched.phrases:
-        return _score_contextually(candidate, candidate.relevance, matched, query, time, working=working)
+        return _score_contextually(candidate, candidate.relevance, matched, query, time, known=known)
     same = (0, 0, 0)
     if identifiers:
         tier: Tier = "identifier"
@@ -122,7 +125,7 @@ def score(
         tier = "phrase" if matched.phrases else "other"
     # Terms are different from each other; names and phrases may be among them.
     topics = len({*identifiers, *matched.phrases, *matched.terms} if tier != "other" else matched.terms)
-    relevance, names = _beside_literals(candidate, working=working)
+    relevance, names = _beside_literals(candidate, known)
     addends = (
         IDENTIFIER if tier == "identifier" else 0.0,
         PHRASE if tier == "phrase" else 0.0,
@@ -144,16 +147,16 @@ def score(
     )
 
 
-def _beside_literals(candidate: Candidate, *, working: bool) -> tuple[float, float]:
+def _beside_literals(candidate: Candidate, known: frozenset[str] | None) -> tuple[float, float]:
     """The addends `relevance` and `names` of the upper tiers; nothing in the documented ranking.
 
     The work around a request names much by the way: which of its names are rare says little there.
     """
     if candidate.relevance is None:
         return 0.0, 0.0
-    factor, most = NAMES_OF_WORK if working else NAMES_BESIDE_LITERALS
-    names = min(most, factor * names_in(candidate.entry.role, candidate.entry.text))
-    return 0.0 if working else round(LITERAL_RELEVANCE * candidate.relevance.own, 4), round(names, 4)
+    factor, most = NAMES_BESIDE_LITERALS if known is None else NAMES_OF_WORK
+    names = min(most, factor * names_in(candidate.entry.role, candidate.entry.text, known))
+    return round(LITERAL_RELEVANCE * candidate.relevance.own, 4) if known is None else 0.0, round(names, 4)
 
 
 def stand(role: str, tokens: int, position: int, length: int) -> tuple[float, float, float]:
@@ -173,7 +176,13 @@ def cost(tokens: int) -> float:
 
 
 def _score_contextually(
-    candidate: Candidate, relevance: Relevance, matched: Matched, query: Query, time: Time | None, *, working: bool
+    candidate: Candidate,
+    relevance: Relevance,
+    matched: Matched,
+    query: Query,
+    time: Time | None,
+    *,
+    known: frozenset[str] | None,
 ) -> Ranked:
     """The same in the third tier of contextual ranking. Most parts are zero, and rounding one costs as much as any."""
     own, near = RELEVANCE * relevance.own, RELEVANCE * relevance.neighbours
@@ -191,20 +200,27 @@ def _score_contextually(
         round(semantic, 4) if semantic else 0.0,
         *((0.0, 0.0) if time is None else _timely(entry, whole, time)),
         round(FIGURE * whole, 4) if any(map(_is_figure, matched.terms)) else 0.0,
-        round(NAMES * whole * names_in(entry.role, entry.text), 4) if working else 0.0,
+        0.0 if known is None else round(NAMES * whole * names_in(entry.role, entry.text, known), 4),
     )
     return Ranked(candidate=candidate, tier="other", score=round(fsum(addends), 4), addends=addends, matched=matched)
 
 
-def names_in(role: str, text: str) -> float:
+def names_in(role: str, text: str, known: frozenset[str] | None = None) -> float:
     """About how many names a call or a result holds, as a logarithm; 0 for what is said.
 
     What an agent needs again after a compaction are names above all: paths, identifiers, addresses. The marks that
     they are made of (`/`, `_` and `.`) are counted at the beginning of the text, which costs next to nothing.
+
+    Args:
+        role: of the entry.
+        text: of the entry.
+        known: names that the model sees: only others count, and they are read one by one.
     """
     if role not in TOOL_ROLES:
         return 0.0
-    start = text[:READ_FOR_NAMES]
+    if known is not None:
+        return log1p(len(names_of(text[:READ_FOR_NAMES]) - known))
+    start = text[:READ_FOR_MARKS]
     return log1p(start.count("/") + start.count("_") + start.count("."))
 
 

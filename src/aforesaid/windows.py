@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, Final, Protocol
 from unicodedata import category
 
 from aforesaid.answers import Window
+from aforesaid.novelty import find_names
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
 
     from aforesaid.matching import Place
     from aforesaid.model import Span
@@ -36,7 +37,11 @@ _MOST_BY_LINES: Final = 200_000  # characters; longer texts are cut around match
 _LONGEST_LINE: Final = 400  # a longer one is taken in pieces
 _LINES_AROUND: Final = 3  # that a match makes worth quoting on each side, less with each
 _AGAIN: Final = 0.5  # what an item counts when it comes again
-_FAR_FROM_MATCHES: Final = 0.3  # of what names are worth
+_NAMES: Final = 2.0  # times ln(1 + names) of a line
+_NEW_NAME: Final = 2.0
+_SEEN_NAME: Final = 0.5  # a name that stood in an earlier line
+_FAR_FROM_MATCHES: Final = 0.5  # of what names are worth
+_LINE: Final = 100  # characters of a line that is worth half of what a very short one would be
 
 
 class Finder(Protocol):
@@ -67,23 +72,27 @@ def choose_windows(text: str, probe: Finder, *, limit: int = LIMIT) -> tuple[Win
     return _windows(text, places, _cover(places, len(text), limit))
 
 
-def choose_lines(text: str, probe: Finder, *, literals: int = 0, limit: int = LIMIT) -> tuple[Window, ...]:
+def choose_lines(
+    text: str, probe: Finder, *, literals: int = 0, limit: int = LIMIT, known: Collection[str] = frozenset()
+) -> tuple[Window, ...]:
     """The same of what a tool printed: the lines around matches that hold most names, however far apart they stand.
 
     A line is worth the items in it, and what it has of lines near it; an item counts half as much each time it comes
-    again. On top of it come the marks that names are made of, less where no match is near.
+    again. On top of it come names that nobody has seen, less where no match is near, and less once they have stood in
+    an earlier line. Long lines have to hold more to be worth their room.
 
     Args:
         text: as in `choose_windows`.
         probe: what was looked for.
         literals: so many of its first items are names or phrases, which count twice as much as topics.
         limit: as in `choose_windows`.
+        known: names that the model sees, or that were quoted before (`novelty`).
     """
     if not limit < len(text) <= _MOST_BY_LINES:
         return choose_windows(text, probe, limit=limit)
     places = probe.places(text)
     lines = _lines(text)
-    spans = _fill(lines, _worth(text, lines, places, literals), limit)
+    spans = _fill(lines, _worth(text, lines, places, literals, known), limit)
     return _windows(text, places, spans) if spans else choose_windows(text, probe, limit=limit)
 
 
@@ -137,7 +146,9 @@ def _lines(text: str) -> list[Span]:
     return lines
 
 
-def _worth(text: str, lines: Sequence[Span], places: Sequence[Place], literals: int) -> list[float]:
+def _worth(
+    text: str, lines: Sequence[Span], places: Sequence[Place], literals: int, known: Collection[str]
+) -> list[float]:
     """What quoting each line is worth."""
     starts = [start for start, _ in lines]
     held: dict[int, set[int]] = {}
@@ -152,10 +163,15 @@ def _worth(text: str, lines: Sequence[Span], places: Sequence[Place], literals: 
             seen[item] = seen.get(item, 0) + 1
         for near in range(max(0, line - _LINES_AROUND), min(len(lines), line + _LINES_AROUND + 1)):
             worth[near] += own / (1 + abs(near - line))
-    for line, (start, end) in enumerate(lines):
-        marks = text.count("/", start, end) + text.count("_", start, end) + text.count(".", start, end)
-        worth[line] += log1p(marks) * (1.0 if worth[line] else _FAR_FROM_MATCHES)
-    return worth
+    first: dict[str, int] = {}
+    new: dict[int, float] = {}
+    for place, name in find_names(text):
+        if name not in known:
+            line = bisect_right(starts, place) - 1
+            new[line] = new.get(line, 0.0) + (_NEW_NAME if first.setdefault(name, line) == line else _SEEN_NAME)
+    for line, names in new.items():
+        worth[line] += _NAMES * log1p(names) * (1.0 if worth[line] else _FAR_FROM_MATCHES)
+    return [own / (1 + (end - start) / _LINE) for own, (start, end) in zip(worth, lines, strict=True)]
 
 
 def _fill(lines: Sequence[Span], worth: Sequence[float], limit: int) -> list[Span]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from aforesaid import lineage
+from aforesaid.novelty import names_of
 from aforesaid.query.working import goes_on, join_work, read_work
 
 if TYPE_CHECKING:
@@ -22,6 +23,10 @@ CALLS: Final = 10
 """Calls that are read, the latest ones."""
 FARTHEST: Final = 256
 """Entries that are looked at, from the end of the context backwards."""
+MOST_SEEN: Final = 2_000
+"""Entries of the view whose names count as known."""
+LONGEST_SEEN: Final = 20_000
+"""Characters of each of them."""
 SHARE: Final = 3
 """Every third place goes to what the work asks for: its smaller weight."""
 _AT_ONCE: Final = 32
@@ -50,6 +55,14 @@ def collect_work(entries: EntryPort, branch: Branch) -> str:
     """What the agent said last, called last and planned, as one text; empty parts where it did none of it."""
     said, calls = _latest(entries, branch.context)
     return join_work(said, calls, _summary(entries, branch))
+
+
+def collect_names(entries: EntryPort, branch: Branch) -> frozenset[str]:
+    """The names that stand in what the model sees, from its end as far as that is read."""
+    names: set[str] = set()
+    for entry in _backwards(entries, branch.context, MOST_SEEN):
+        names.update(names_of(entry.text[:LONGEST_SEEN]))
+    return frozenset(names)
 
 
 def mix(latest: Sequence[Ranked], working: Sequence[Ranked]) -> tuple[Ranked, ...]:
@@ -86,9 +99,9 @@ def _latest(entries: EntryPort, context: Sequence[Span]) -> tuple[str, tuple[str
     return said, tuple(calls[:CALLS])
 
 
-def _backwards(entries: EntryPort, context: Sequence[Span]) -> Iterator[StoredEntry]:
-    """The entries of the context from its end, as far as they are looked at."""
-    left = FARTHEST
+def _backwards(entries: EntryPort, context: Sequence[Span], most: int = FARTHEST) -> Iterator[StoredEntry]:
+    """The entries of the context from its end, at most so many."""
+    left = most
     for first, last in sorted(context, reverse=True):
         for end in range(last, first - 1, -_AT_ONCE):
             if left <= 0:

@@ -178,7 +178,7 @@ def ranked(
     matched: Matched | None = None,
     time: Time | None = None,
     at: str | None = None,
-    working: bool = False,
+    known: frozenset[str] | None = None,
 ) -> dict[str, float]:
     entry = StoredEntry(
         row=1, id="e", kind="message", role=role, timestamp=at, text=text, parts=(), digest=b"", tokens=0,
@@ -186,7 +186,7 @@ def ranked(
     )  # fmt: skip
     candidate = Candidate(entry=entry, position=0, order=None, relevance=Relevance(own=2.0, neighbours=1.5))
     asked = matched or Matched(terms=("kayak",))
-    found = ranking.score(candidate, asked, Query(terms=terms), 1, time, working=working)
+    found = ranking.score(candidate, asked, Query(terms=terms), 1, time, known=known)
     assert found.score == pytest.approx(sum(part.value for part in found.parts))
     return {part.name: part.value for part in found.parts}
 
@@ -234,25 +234,31 @@ def test_names_and_phrases_are_scored_as_documented_and_by_what_else_they_hold()
     assert found == {"identifier": 100.0, "branch": 15.0, "authority": 8.0, "relevance": 2.0}
 
 
-THREE = "a kayak in src/one.py, _"
+THREE = "a kayak in src/one.py, by two_names"
 
 
-def test_by_the_work_a_call_or_result_is_worth_more_the_more_names_it_holds() -> None:
-    more = {**BOTH, "names": pytest.approx(35 * log(4), abs=1e-4)}
-    assert ranked(THREE, working=True) == more == ranked(THREE, "tool_call", working=True)
-    assert ranked(THREE, "shell", working=True) == more
-    assert ranked(THREE, "assistant", working=True) == BOTH == ranked(THREE)
-    assert ranked(f"a kayak{' ' * 4000}a_b", working=True) == BOTH, "only the beginning is read"
+NEW: frozenset[str] = frozenset()
+
+
+def test_by_the_work_a_call_or_result_is_worth_more_the_more_names_it_holds_that_nobody_sees() -> None:
+    more = {**BOTH, "names": pytest.approx(1.5 * 35 * log(3), abs=1e-4)}
+    assert ranked(THREE, known=NEW) == more == ranked(THREE, "tool_call", known=NEW)
+    assert ranked(THREE, "shell", known=NEW) == more == ranked(f"{THREE} {THREE}", known=NEW)
+    assert ranked(THREE, known=frozenset({"src/one.py", "other.py"}))["names"] == pytest.approx(52.5 * log(2), abs=1e-4)
+    assert ranked(THREE, known=frozenset({"src/one.py", "two_names"})) == BOTH
+    assert ranked(THREE, "assistant", known=NEW) == BOTH == ranked(THREE)
+    assert ranked(f"a kayak{' ' * 6000}src/one.py", known=NEW) == BOTH, "only the beginning is read"
 
 
 @pytest.mark.parametrize("found", [Matched(identifiers=("a_b",)), Matched(phrases=("a b",))])
 def test_beside_a_name_or_phrase_names_count_up_to_a_bound(found: Matched) -> None:
     assert ranked("a_b", matched=found)["names"] == pytest.approx(3.2 * log(2), abs=1e-4)
     assert ranked("a_b/" * 999, "tool_call", matched=found)["names"] == 19.0
-    assert ranked("a_b", matched=found, working=True)["names"] == pytest.approx(6 * log(2), abs=1e-4)
-    assert ranked("a_b/" * 999, matched=found, working=True)["names"] == 39.0
+    assert ranked("a_b", matched=found, known=NEW).get("names") is None, "shorter names come up everywhere"
+    assert ranked("a_b/c", matched=found, known=NEW)["names"] == pytest.approx(9 * log(2), abs=1e-4)
+    assert ranked(" ".join(f"a/{n}" for n in range(1000, 2100)), matched=found, known=NEW)["names"] == 60.0
     assert "names" not in ranked("a_b", "user", matched=found)
-    assert ("relevance" in ranked("x", matched=found), "relevance" in ranked("x", matched=found, working=True)) == (
+    assert ("relevance" in ranked("x", matched=found), "relevance" in ranked("x", matched=found, known=NEW)) == (
         True,
         False,
     )
@@ -261,8 +267,8 @@ def test_beside_a_name_or_phrase_names_count_up_to_a_bound(found: Matched) -> No
 def test_the_documented_score_knows_nothing_of_names() -> None:
     entry = make_entry("a_b/c", role="tool_result")
     candidate = Candidate(entry=entry, position=0, order=0)
-    for working in (False, True):
-        found = ranking.score(candidate, Matched(identifiers=("a_b",)), Query(), 1, working=working)
+    for known in (None, NEW):
+        found = ranking.score(candidate, Matched(identifiers=("a_b",)), Query(), 1, known=known)
         assert {part.name for part in found.parts} <= {"identifier", "branch", "tokens"}
 
 
@@ -276,7 +282,7 @@ def test_the_bounds_of_the_module_are_what_the_documentation_says() -> None:
     assert (NEXT, PREVIOUS, FAR, ANSWER_NEXT) == (0.7, 0.4, 0.2, 0.4)
     assert (ranking.RELEVANCE, ranking.LITERAL_RELEVANCE, ranking.SPEAKER, ranking.USER) == (10.0, 1.0, 1.0, 0.3)
     assert (ranking.DATE, ranking.TIME, ranking.FIGURE) == (2.0, 0.5, 0.5)
-    assert (ranking.NAMES, ranking.NAMES_BESIDE_LITERALS, ranking.NAMES_OF_WORK) == (1.0, (3.2, 19.0), (6.0, 39.0))
+    assert (ranking.NAMES, ranking.NAMES_BESIDE_LITERALS, ranking.NAMES_OF_WORK) == (1.5, (3.2, 19.0), (9.0, 60.0))
     assert (contextual.MOST_ASIDES, contextual.MOST_PAIRS, contextual.MOST_ABSENT) == (64, 16, 3)
 
 

@@ -69,6 +69,24 @@ def test_without_any_match_names_decide_and_without_both_the_beginning() -> None
     assert shown(DULL * 50, 100, nothing).startswith("nothing to see here\nnothing")
 
 
+def test_names_that_are_known_or_were_quoted_before_are_worth_nothing() -> None:
+    nothing = Probe((), (), ("absent",))
+    text = f"{DULL * 30}see src/app/old.py\n{DULL * 30}see src/app/new.py\n{DULL * 30}"
+    assert "old.py" in join_windows(choose_lines(text, nothing, limit=20))
+    found = join_windows(choose_lines(text, nothing, limit=20, known={"src/app/old.py"}))
+    assert ("old.py" in found, "new.py" in found) == (False, True)
+
+
+def test_a_name_counts_less_in_a_later_line_and_a_long_line_has_to_hold_more() -> None:
+    nothing = Probe((), (), ("absent",))
+    again = f"src/a/one.py\n{DULL * 30}src/a/one.py\n{DULL * 30}src/a/two.py\n{DULL * 30}"
+    found = choose_lines(again, nothing, limit=26)
+    assert [window.text for window in found] == ["src/a/one.py", "src/a/two.py"], "not the second line"
+    long = f"{DULL * 30}src/a/one.py {'word ' * 60}\n{DULL * 30}src/a/two.py\n{DULL * 30}"
+    found = join_windows(choose_lines(long, nothing, limit=330))
+    assert "two.py" in found
+
+
 def test_line_ends_of_windows_are_not_quoted_at_the_edges() -> None:
     text = ("dull dull dull\r\n" * 40) + "walnut\r\n" + ("dull dull dull\r\n" * 40)
     for window in choose_lines(text, PORT, limit=60):

@@ -85,9 +85,10 @@ def retrieve(
             hits=(),
             diagnostics=_blank(snapshot, options, started, similar),
         )
+    known = _known(snapshot, branch, options)
     near = None if similar is None else Near(port=similar, admits=_gate(snapshot, judge))
     looks = [
-        _look(snapshot, one, words, request=request, branch=branch, options=options, near=near)
+        _look(snapshot, one, words, request=request, branch=branch, options=options, near=near, known=known)
         for words, one in (*asked, *work)
     ]
     if any(look.found.exact_failed for look in looks):
@@ -107,7 +108,7 @@ def retrieve(
         max_results=options.max_results,
         max_tokens=allowance.tokens(options.max_tokens),
         max_characters=allowance.characters,
-        by_lines=options.working,
+        known=known,
         session_id=None,
         replacing=find_replacements if is_due(snapshot.session, options.redacting) else None,
         beside=looks[-1].probe if work else None,
@@ -175,6 +176,7 @@ def _look(
     branch: Branch,
     options: RetrievalOptions,
     near: Near | None,
+    known: frozenset[str] | None,
 ) -> _Look:
     """Searches for the query of some words, verifies and ranks what was found, leaves out what the model sees."""
     fused = None if near is None else find_similar(near, words, branch)
@@ -183,7 +185,7 @@ def _look(
         found = without_stale(found, fused)
     probe = _probe(query, options)
     time = _read_time(words) if options.contextual else None
-    ranked = _verify_and_rank(found, query, probe, time, options)
+    ranked = _verify_and_rank(found, query, probe, time, known=known, options=options)
     dated = time is not None and bool(time.days)
     if options.contextual and not (dated or contextual.convinces([row.matched for row in ranked], query)):
         # Where a word stands by accident, what is similar is so by the same accident. Where none does, vectors decide.
@@ -211,6 +213,15 @@ def _read_work(
 
     work = read_working(snapshot, branch, request, query)
     return () if work is None else (work,)
+
+
+def _known(snapshot: Snapshot, branch: Branch, options: RetrievalOptions) -> frozenset[str] | None:
+    """The names that the model sees, if the work is asked for."""
+    if not options.working:
+        return None
+    from aforesaid.working import collect_names  # late: see `_read_work`
+
+    return collect_names(snapshot, branch)
 
 
 def _mix(looks: Sequence[_Look]) -> _Look:
@@ -279,14 +290,20 @@ def _probe(query: Query, options: RetrievalOptions) -> Probe:
 
 
 def _verify_and_rank(
-    found: Found, query: Query, probe: Probe, time: Time | None, options: RetrievalOptions
+    found: Found,
+    query: Query,
+    probe: Probe,
+    time: Time | None,
+    *,
+    known: frozenset[str] | None,
+    options: RetrievalOptions,
 ) -> tuple[Ranked, ...]:
     """Looks in each text for what was asked, and orders the rows in which something really stands."""
     verified = []
     for candidate in found.candidates:
         identifiers, phrases, terms = probe.matched(candidate.entry.text)
         verified.append((candidate, Matched(identifiers=identifiers, phrases=phrases, terms=terms)))
-    return ranking.rank(verified, query, found.length, time, admitting=options.admitting, working=options.working)
+    return ranking.rank(verified, query, found.length, time, admitting=options.admitting, known=known)
 
 
 def _hide_visible(snapshot: Snapshot, ranked: Sequence[Ranked], branch: Branch, request: str) -> tuple[Ranked, ...]:

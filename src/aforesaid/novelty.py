@@ -1,0 +1,34 @@
+"""Floor 0: which names stand in a text, roughly and fast, so that what the model knows can be told from what it lost.
+
+What an agent needs again after a compaction are names that it no longer sees: paths, identifiers, numbers, addresses.
+`ranking` counts those of a call or result, `windows` those of a line, `working` collects those of the view. This only
+orders; what counts as an exact item is said by `query.items`, which reads more slowly and more exactly.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+SHORTEST: Final = 5
+LONGEST: Final = 200
+"""Characters of a name; longer runs are data."""
+_RUN: Final = re.compile(r"[\w@./:\\-]{5,}")
+_TELLING: Final = re.compile(r"\w[/_.:\\-]+\w|[a-z0-9][A-Z]|[0-9]{4}")
+_EDGES: Final = "./:\\-@"
+
+
+def find_names(text: str) -> Iterator[tuple[int, str]]:
+    """Each name of a text with its place, in order, as often as it stands there. Time grows linearly with the text."""
+    for run in _RUN.finditer(text):
+        name = run.group().strip(_EDGES)
+        if SHORTEST <= len(name) <= LONGEST and _TELLING.search(name):
+            yield run.start(), name
+
+
+def names_of(text: str) -> frozenset[str]:
+    """The different names of a text."""
+    return frozenset(name for _, name in find_names(text))
