@@ -176,6 +176,8 @@ def _report(given: Sequence[str], status: int, code: str, message: str, hint: st
 
 def _report_system(given: Sequence[str], error: OSError) -> int:
     where = f"{error.filename}: " if error.filename else ""
+    if isinstance(error, FileNotFoundError) and not where:  # of all calls, only asking for the folder names nothing
+        where = "the current folder: "
     failed = OperationError(f"{where}{error.strerror or error}", "check permissions, free space and the path")
     return _report(given, failed.exit_status, failed.code, failed.message, failed.hint)
 

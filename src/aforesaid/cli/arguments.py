@@ -97,7 +97,18 @@ class Parser(ArgumentParser):
         hint = f"see `{self.prog} --help`"
         if message.endswith("expected one argument"):
             hint += "; a value that begins with a dash is written as --option=VALUE"
+        elif near := self._nearest(message):
+            hint = f"did you mean {near}? {hint}"
         raise BadArgument(message, hint)
+
+    def _nearest(self, message: str) -> str | None:
+        """The option that the first unknown one is most like, if that is what the message is about."""
+        from difflib import get_close_matches  # late: for wrong arguments only
+
+        _, told, unknown = message.partition("unrecognized arguments: --")
+        options = [option for option in self._option_string_actions if option.startswith("--")]
+        near = get_close_matches("--" + unknown.split(" ")[0].partition("=")[0], options, 1) if told else []
+        return near[0] if near else None
 
 
 class Help(RawDescriptionHelpFormatter):

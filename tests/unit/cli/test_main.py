@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import io
 import json
+import os
 import subprocess
 import sys
 from typing import TYPE_CHECKING
@@ -118,6 +119,27 @@ def test_a_wrong_argument_is_one_line_and_status_2(given: list[str], command: Co
 def test_a_wrong_command_gets_the_nearest_one(command: Command) -> None:
     assert "did you mean retrieve?" in command("retreive").err
     assert "did you mean" not in command("zzz").err
+
+
+def test_a_wrong_option_gets_the_nearest_one(command: Command) -> None:
+    for given in ("--qurey", "--qurey=x", "--querry"):
+        assert "did you mean --query? see `aforesaid retrieve --help`" in command("retrieve", "--session=s", given).err
+    assert "did you mean --store?" in command("status", "--stor", "x").err
+    for given in ("--zzz", "-q", "word"):
+        assert "did you mean" not in command("status", given).err
+
+
+@pytest.mark.skipif(os.name != "posix", reason="Windows keeps a folder in which a process runs")
+def test_a_current_folder_that_has_gone_is_named(
+    command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    monkeypatch.chdir(gone)
+    gone.rmdir()
+    done = command("index", "x.jsonl", "--store", "s")
+    assert (done.status, done.err.count("\n")) == (1, 1)
+    assert "error[operation-failed]: the current folder: No such file or directory" in done.err
 
 
 def test_a_value_that_begins_with_a_dash_is_explained(command: Command) -> None:
