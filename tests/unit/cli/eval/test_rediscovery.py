@@ -8,6 +8,7 @@ from importlib.util import module_from_spec, spec_from_file_location
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from msgspec.structs import replace
 from tests import pi
 from tests.schemas import check
 
@@ -124,10 +125,11 @@ def test_every_arm_answers_at_every_prompt(folder: Path) -> None:
     found = labels.read(str(folder))
     answers = replay.run(replay.ARMS, found, str(folder / "work"), lambda done, total: seen.append((done, total)))
     assert tuple(answers) == (
-        *("fts5", "recency", "fts5:working", "documented", "contextual", "documented:working", "contextual:working"),
+        *("fts5", "recency", "fts5:working", "bm25", "bm25:working"),
+        *("documented", "contextual", "documented:working", "contextual:working"),
     )
     assert seen[-1] == (5, 5)
-    for name in ("fts5", "documented", "contextual"):
+    for name in ("fts5", "bm25", "documented", "contextual"):
         first = answers[name][0].excerpts[0]
         assert "e0000000" in first.names, name
         assert "GATEWAY_PORT" in first.text, name
@@ -135,8 +137,26 @@ def test_every_arm_answers_at_every_prompt(folder: Path) -> None:
     assert [min(one.names) for one in answers["recency"][3].excerpts] == ["L4", "L3", "L2"]
     assert answers["documented"][3].excerpts == ()
     assert [len(answers[name][1].excerpts) for name in ("fts5", "fts5:working")] == [0, 1], "the work names walnut"
+    assert [len(answers[name][3].excerpts) for name in ("bm25", "contextual")] == [0, 0], "thanks is no topic"
     with pytest.raises(BadArgument, match="no arm oracle"):
         replay.run(("oracle",), found, str(folder / "work"))
+
+
+def test_the_strong_baseline_has_stems_and_the_topics_of_the_product(folder: Path) -> None:
+    store = str(folder / "store")
+    found = labels.read(str(folder))
+    with Engine.open(store, defaults({})) as engine:
+        engine.index(found.prompts[0].file)
+    opened = open_store(store)
+    moment = replace(replay.make_moment(opened, found.prompts[1]), work="I go on with the serving of teas")
+    opened.close()
+    asked = {working: replay.Bm25(working=working) for working in (False, True)}
+    assert [len(arm.ask(moment)) for arm in asked.values()] == [0, 1], "`go on` and `the` are no topics"
+    (excerpt,) = asked[True].ask(moment)
+    assert "e0000002" in excerpt.names
+    assert not replay.Fts5(working=True).ask(replace(moment, work="serving teas"))
+    for arm in asked.values():
+        arm.close()
 
 
 def test_a_baseline_keeps_to_the_budget(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -213,18 +233,19 @@ def test_the_command_prints_a_document(folder: Path, capsys: pytest.CaptureFixtu
     assert arm["parts"]["simulated"]["difference"]["hit@1"] == [0.0, 0.0, 0.0]
     assert arm["tokensWithoutNeed90"] == arm["tokensWithoutNeed"] * 2 > 100
     assert "difference" not in document["arms"]["fts5"]["parts"]["real"]
-    both = ["--arm=fts5:working", "--arm=documented:working", "--arm=fts5"]
+    both = ["--arm=fts5:working", "--arm=bm25:working", "--arm=documented:working", "--arm=fts5"]
     assert main(["eval", "rediscovery", "--data", str(folder), "--json", *both]) == 0
     arms = check("eval", capsys.readouterr().out)["arms"]
     assert set(arms["documented:working"]["parts"]["real"]) >= {"difference", "differenceSameQuery"}
-    assert "differenceSameQuery" not in arms["fts5:working"]["parts"]["real"]
+    assert "differenceSameQuery" in arms["fts5:working"]["parts"]["real"]
+    assert "differenceSameQuery" not in arms["bm25:working"]["parts"]["real"]
 
 
 def test_the_command_shows_tables(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["eval", "rediscovery", "--data", str(folder)]) == 0
     shown = capsys.readouterr().out
     assert "rediscovery: 3 prompts with needs, 2 without" in shown
-    assert "real, beside fts5:working, paired:" in shown
+    assert "real, beside bm25 with the same query, paired:" in shown
     for line in ("real (2), in %", "automatic (1), in %", "simulated, beside fts5, paired:", "tokens added and time:"):
         assert line in shown
     (folder / "silence.json").unlink()

@@ -20,6 +20,8 @@ from aforesaid.engine import Engine
 from aforesaid.errors import BadArgument, OperationError
 from aforesaid.evidence import frame
 from aforesaid.matching import Probe
+from aforesaid.query import read_query
+from aforesaid.query.working import read_work
 from aforesaid.storage.sqlite import open_store
 from aforesaid.tokens import estimate
 from aforesaid.windows import choose_windows, join_windows
@@ -100,6 +102,8 @@ class Recency:
 class Fts5:
     """SQLite's full-text search as it comes, over the lost entries: all words of the request, OR, bm25."""
 
+    _tokenizer = "unicode61"
+
     def __init__(self, *, working: bool = False) -> None:
         """Takes whether the words of the work count too."""
         self._working = working
@@ -108,7 +112,7 @@ class Fts5:
 
     def ask(self, moment: Moment) -> Sequence[Excerpt]:
         """See `Arm`."""
-        query = f"{moment.prompt.query}\n{moment.work}" if self._working else moment.prompt.query
+        query = self._query(moment)
         words = _words(query)
         if not words:
             return ()
@@ -120,12 +124,15 @@ class Fts5:
         rows = self._table.execute(statement, (either, DEPTH))
         return _cut([moment.eligible[row] for (row,) in rows], query)
 
+    def _query(self, moment: Moment) -> str:
+        return f"{moment.prompt.query}\n{moment.work}" if self._working else moment.prompt.query
+
     def _fill(self, moment: Moment) -> None:
         import apsw  # late: the other arms bring it themselves
 
         self.close()
         self._table, self._lost = apsw.Connection(":memory:"), moment.lost
-        self._table.execute("CREATE VIRTUAL TABLE lost USING fts5(text)")
+        self._table.execute(f"CREATE VIRTUAL TABLE lost USING fts5(text, tokenize='{self._tokenizer}')")
         self._table.executemany(
             "INSERT INTO lost(rowid, text) VALUES (?, ?)",
             ((place, entry.text.encode("utf-8", "replace").decode()) for place, entry in enumerate(moment.eligible)),
@@ -136,6 +143,19 @@ class Fts5:
         if self._table is not None:
             self._table.close()
             self._table = None
+
+
+class Bm25(Fts5):
+    """The same with stems and the product's own query: the topics of the request, and those of the work if it counts.
+
+    A plain ranking that knows what the product knows of a request: the strongest one without names and neighbours.
+    """
+
+    _tokenizer = "porter unicode61"
+
+    def _query(self, moment: Moment) -> str:
+        work = read_work(moment.work).terms if self._working else ()
+        return "\n".join((*read_query(moment.prompt.query).terms, *work))
 
 
 class Product:
@@ -170,6 +190,8 @@ BASELINES: Final[dict[str, Callable[[], Arm]]] = {
     "fts5": Fts5,
     "recency": Recency,
     "fts5:working": partial(Fts5, working=True),
+    "bm25": Bm25,
+    "bm25:working": partial(Bm25, working=True),
 }
 _SHIPPED: Final = {name: way.settings for name, way in PRODUCT.items() if not way.admitting}
 ASKING: Final = {

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 BASELINE: Final = "fts5"
 """The arm that the others are compared with."""
+SAME_QUERY: Final = "bm25"
+"""The arm with the product's query; with `:working` behind it the one that has the work too."""
 
 
 def document(labels: Labels, answers: Answers) -> dict[str, Any]:
@@ -30,10 +32,9 @@ def document(labels: Labels, answers: Answers) -> dict[str, Any]:
 
 
 def _others(name: str, answers: Answers) -> dict[str, Sequence[Answer]]:
-    """What an arm is compared with: the baseline, and the baseline that has the same query."""
-    compared = {"difference": BASELINE}
-    if name.endswith(":working"):
-        compared["differenceSameQuery"] = f"{BASELINE}:working"
+    """What an arm is compared with: the baseline, and the one that has the same query."""
+    same = f"{SAME_QUERY}:working" if name.endswith(":working") else SAME_QUERY
+    compared = {"difference": BASELINE, "differenceSameQuery": same}
     return {key: answers[other] for key, other in compared.items() if other in answers and other != name}
 
 
@@ -90,7 +91,7 @@ def show(labels: Labels, answers: Answers) -> None:
             [(arm, *_cells(scores.measure(_of_part(found, name)), signed=False)) for arm, found in answers.items()],
             right=scores.METRICS,
         )
-        for key, base in (("difference", BASELINE), ("differenceSameQuery", f"{BASELINE}:working")):
+        for key, base in (("difference", BASELINE), ("differenceSameQuery", f"{SAME_QUERY} with the same query")):
             rows = [
                 (arm, *_cells(scores.compare(_of_part(found, name), _of_part(others[key], name)), signed=True))
                 for arm, found in answers.items()
