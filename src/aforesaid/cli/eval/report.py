@@ -85,11 +85,12 @@ def show(questions: EvalSet, answers: Mapping[str, Sequence[Answer]], goals: Seq
     _show_bars(answers, lines)
     _show_kinds(answers)
     if "fts5" in answers and len(answers) > 1:
+        width = max(map(len, answers))
         lines(["", "recall@10 beside fts5, paired, with 90 % intervals:"])
         for name, found in answers.items():
             if name != "fts5":
                 mean, low, high = differences(found, answers["fts5"], "recall@10")
-                lines([f"  {name:16} {mean * 100:+.1f}  ({low * 100:+.1f} to {high * 100:+.1f})"])
+                lines([f"  {name:{width}} {mean * 100:+.1f}  ({low * 100:+.1f} to {high * 100:+.1f})"])
     for name, one in compare(answers).items():
         recalls = f"recall {one.lexical * 100:.1f} and {one.hybrid * 100:.1f} ({one.recall * 100:+.1f})"
         lines(["", f"{name} beside contextual, all that came back: {recalls}, irrelevant tokens {one.tokens:+.1f}"])
@@ -119,6 +120,7 @@ def _percent(figure: float) -> str:
 def _show_bars(answers: Mapping[str, Sequence[Answer]], show_lines: Callable[[list[str]], None]) -> None:
     """A bar an arm, as long as its recall@10 is high, with the interval drawn around its end."""
     show_lines(["", "recall@10 with 90 % intervals, 0 to 100:"])
+    width = max(map(len, answers))
     for name, found in answers.items():
         ends = intervals(found).get("recall@10")
         if ends is None:
@@ -126,7 +128,8 @@ def _show_bars(answers: Mapping[str, Sequence[Answer]], show_lines: Callable[[li
         mean = measure(found, {})["recall@10"]
         low, here, high = (round(figure * _WIDTH) for figure in (ends[0], mean, ends[1]))
         bar = "#" * low + "=" * (here - low) + "|" + "-" * (high - here)
-        show_lines([f"  {name:16} {bar:{_WIDTH + 1}} {mean * 100:.1f} ({ends[0] * 100:.0f} to {ends[1] * 100:.0f})"])
+        interval = f"{mean * 100:.1f} ({ends[0] * 100:.0f} to {ends[1] * 100:.0f})"
+        show_lines([f"  {name:{width}} {bar:{_WIDTH + 1}} {interval}"])
 
 
 def _show_kinds(answers: Mapping[str, Sequence[Answer]]) -> None:
