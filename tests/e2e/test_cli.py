@@ -404,6 +404,26 @@ def test_source_unreadable(desk: Desk, bound: dict[str, Any]) -> None:
 
 
 @posix
+def test_a_folder_that_cannot_be_searched_is_a_failure_and_not_passed_over(desk: Desk, bound: dict[str, Any]) -> None:
+    closed = desk.folder / "all" / "closed"
+    closed.mkdir(parents=True)
+    pi.write(desk.folder / "all" / "open.jsonl", [pi.header("open"), *pi.conversation(["one"])])
+    pi.write(closed / "hidden.jsonl", compacted())
+    closed.chmod(0)
+    try:
+        for given in (desk.folder / "all", closed):
+            done = desk.run("index", given, "--json", **bound)
+            first, *rest = check("index", done.out)["sessions"]
+            assert (done.status, first["file"], first["status"]) == (1, str(closed), "failed")
+            assert first["error"]["code"] == "source-unreadable"
+            assert [one["status"] for one in rest] == ([] if given == closed else ["added"])
+    finally:
+        closed.chmod(0o700)
+    assert desk.run("index", desk.folder / "all").status == 0
+    assert len(desk.json("sessions", "sessions")["sessions"]) == 2
+
+
+@posix
 def test_store_read_only(desk: Desk, transcript: Path, bound: dict[str, Any]) -> None:
     assert desk.run("index", transcript, **bound).status == 0
     paths = [desk.store, *desk.store.rglob("*")]

@@ -30,7 +30,10 @@ _HEAD = 65_536
 
 
 def discover(paths: Sequence[Path], host: str | None, *, lenient: bool = False) -> Iterator[tuple[TranscriptPort, str]]:
-    """The transcripts that the paths lead to, each once, in path order."""
+    """The transcripts that the paths lead to, each once, in path order.
+
+    A folder that cannot be searched is one of them, so that its sync tells why.
+    """
     if host is not None:
         reader_of(host)
     found: dict[str, TranscriptPort] = {}
@@ -52,7 +55,13 @@ def discover(paths: Sequence[Path], host: str | None, *, lenient: bool = False) 
 
 
 def _walk(folder: str, host: str | None) -> Iterator[tuple[str, TranscriptPort]]:
-    for parent, _, names in os.walk(folder):
+    closed: list[str] = []
+
+    def note(error: OSError) -> None:
+        if not isinstance(error, FileNotFoundError):  # removed meanwhile
+            closed.append(os.fspath(error.filename))
+
+    for parent, _, names in os.walk(folder, onerror=note):
         for name in names:
             file = os.path.join(parent, name)
             if not name.endswith(".jsonl") or not os.path.isfile(file):
@@ -61,6 +70,15 @@ def _walk(folder: str, host: str | None) -> Iterator[tuple[str, TranscriptPort]]
                 yield file, recognise(file, host)
             except NotATranscript:
                 continue
+    for path in closed:
+        yield path, _any_reader(host)
+
+
+def _any_reader(host: str | None) -> TranscriptPort:
+    """For what cannot be opened: the named host's reader, or one of them."""
+    from aforesaid.transcripts import READERS  # late: brings the parser
+
+    return reader_of(host) if host else READERS[0]
 
 
 def recognise(file: str, host: str | None = None) -> TranscriptPort:
@@ -71,7 +89,7 @@ def recognise(file: str, host: str | None = None) -> TranscriptPort:
         with open(file, "rb") as source:
             reader = detect(source.read(_HEAD))
     except OSError:
-        return reader_of(host) if host else READERS[0]
+        return _any_reader(host)
     if reader is None or (host is not None and reader.host != host):
         kind = host or " or ".join(known.host for known in READERS)
         raise NotATranscript(f"{file} is no transcript of {kind}", "name a session file that the host wrote")
