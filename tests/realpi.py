@@ -38,6 +38,7 @@ QUESTION = "which value has PG_PORT?"
 OFF_TOPIC = "how tall is the Eiffel tower?"
 TOOLS = ROOT / "tests" / "fixtures" / "pi" / "tools.ts"
 PROBE = ROOT / "tests" / "fixtures" / "pi" / "probe.ts"
+WATCH = ROOT / "tests" / "fixtures" / "pi" / "watch.ts"
 
 needs_pi = pytest.mark.skipif(
     not (NODE.exists() and CLI.exists()) and not os.environ.get("CI"), reason=f"no Pi in {PLACE}: `make test` brings it"
@@ -209,8 +210,49 @@ class Home:
         """Lets the extension start something else than the service."""
         lines = self.loader.read_text().splitlines(keepends=True)
         at = next(at for at, line in enumerate(lines) if line.startswith("const launch"))
-        lines[at] = f"const launch = {json.dumps({'python': python, 'arguments': list(arguments)})};\n"
+        launch = json.loads(lines[at].removeprefix("const launch = ").rstrip(";\n"))
+        launch |= {"python": python, "arguments": list(arguments)}
+        lines[at] = f"const launch = {json.dumps(launch)};\n"
         self.loader.write_text("".join(lines))
+
+
+class Watch:
+    """How long Pi is held up before each request, measured by extensions that are loaded before and after ours."""
+
+    ROOM = 200.0
+    """Milliseconds beyond a timer in which what follows from it is done; less than a second timer would take."""
+
+    def __init__(self, home: Home) -> None:
+        self._log = home.folder / "watch.jsonl"
+        home.environment["WATCH_LOG"] = str(self._log)
+        for name in ("aaa-watch.ts", "zzz-watch.ts"):
+            (home.agent / "extensions" / name).write_bytes(WATCH.read_bytes())
+
+    @property
+    def held(self) -> list[float]:
+        """Milliseconds of each request, all that was waited for since the run began included."""
+        held: list[float] = []
+        began: dict[str, float] = {}
+        for fact in self._facts():
+            if fact["name"] == "timer":
+                continue
+            if not fact["last"]:
+                began[fact["name"]] = fact["at"]
+                continue
+            took = fact["at"] - began.pop(fact["name"])
+            if fact["name"] == "before_agent_start":
+                held.append(took)
+            else:
+                held[-1] += took
+        return held
+
+    def kept(self, place: int, timer: float) -> bool:
+        """Whether a request was held up no longer than a timer says, as far as timers come in time here."""
+        late = max(fact["lateMs"] for fact in self._facts() if fact["name"] == "timer")
+        return bool(self.held[place] <= timer + self.ROOM + 3 * max(0.0, late))
+
+    def _facts(self) -> list[Row]:
+        return [json.loads(line) for line in self._log.read_text().splitlines()]
 
 
 class Pi:

@@ -10,17 +10,19 @@ from hypothesis import strategies as st
 from tests.fakes.store import FakeManifests, FakeStore
 
 from aforesaid.storage.sqlite import open_store
+from aforesaid.storage.sqlite.memory import MemoryStore
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
     from aforesaid.ports import StorePort
 
 
-@pytest.fixture(params=["memory", "sqlite"])
+@pytest.fixture(params=["fake", "sqlite", "memory"])
 def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[StorePort]:
-    opened: StorePort = FakeStore() if request.param == "memory" else open_store(str(tmp_path / "store"))
+    made: dict[str, Callable[[], StorePort]] = {"fake": FakeStore, "memory": MemoryStore}
+    opened = made.get(request.param, lambda: open_store(str(tmp_path / "store")))()
     yield opened
     opened.close()
 
@@ -46,6 +48,18 @@ def test_a_session_that_is_removed_takes_its_records_with_it(store: StorePort) -
     store.manifests.keep("b", "two", at=2.0, most=10)
     store.remove("a")
     assert store.manifests.latest(None, 10) == ((2.0, "two"),)
+
+
+def test_the_latest_record_of_a_session_is_amended_if_it_is_the_one_that_is_meant(store: StorePort) -> None:
+    assert not store.manifests.amend("a", "one", "new")
+    store.manifests.keep("a", "one", at=1.0, most=10)
+    store.manifests.keep("a", "two", at=2.0, most=10)
+    store.manifests.keep("b", "three", at=3.0, most=10)
+    assert not store.manifests.amend("a", "one", "new"), "an earlier one stays"
+    assert not store.manifests.amend("b", "two", "new"), "so does that of another session"
+    assert store.manifests.latest(None, 10) == ((3.0, "three"), (2.0, "two"), (1.0, "one"))
+    assert store.manifests.amend("a", "two", "new")
+    assert store.manifests.latest(None, 10) == ((3.0, "three"), (2.0, "new"), (1.0, "one"))
 
 
 @given(steps=st.lists(st.tuples(st.sampled_from("ab"), st.integers(0, 4)), max_size=12))

@@ -43,6 +43,7 @@ from aforesaid.reports import VectorCount
 SCHEMAS = (
     *("retrieval", "plan", "recall", "expand", "index", "rebuild", "sessions", "status", "config", "config-path"),
     "installation",
+    "doctor",
     "lost",
     "view",
     "eval-view",

@@ -225,6 +225,14 @@ class FakeManifests:
         self.kept = [(session, at, record), *self.kept][: max(0, most)]
         return True
 
+    def amend(self, session: str, old: str, new: str) -> bool:
+        for place, (key, at, record) in enumerate(self.kept):
+            if key == session:
+                if record == old:
+                    self.kept[place] = (key, at, new)
+                return record == old
+        return False
+
     def latest(self, session: str | None, limit: int) -> tuple[tuple[float, str], ...]:
         found = [(at, record) for key, at, record in self.kept if session in (None, key)]
         return tuple(found[: max(0, limit)])

@@ -334,3 +334,34 @@ def test_a_manifest_that_cannot_be_kept_is_a_warning(
     monkeypatch.setattr(type(engine._store.manifests), "keep", busy)
     plan = engine.plan(session=compacted(tmp_path), context_window=10_000)
     assert (plan.status, plan.warnings, plan.failed) == ("planned", ("store-busy",), False)
+
+
+def test_what_a_host_counts_beyond_the_estimate_is_overhead(engine: Engine, tmp_path: Path) -> None:
+    file = compacted(tmp_path)
+    plain = engine.plan(session=file, context_window=10_000)
+    before = sum(item.tokens for item in plain.manifest.included if item.kind == "summary")
+    counted = engine.plan(session=file, context_window=10_000, used_tokens=3000)
+    assert counted.native_tokens - plain.native_tokens == 3000 - before
+    assert counted.tokens - plain.tokens == 3000 - before
+    assert engine.plan(session=file, context_window=10_000, used_tokens=before).tokens == plain.tokens
+    # An overhead that the caller names is never made smaller by it.
+    named = engine.plan(session=file, context_window=10_000, overhead=4000)
+    assert engine.plan(session=file, context_window=10_000, overhead=4000, used_tokens=3000).tokens == named.tokens
+
+
+def test_turns_that_were_left_out_are_part_of_what_went_out_instead(engine: Engine, tmp_path: Path) -> None:
+    """A plan that was withdrawn says what the host sent: all of its own messages, in their order."""
+    from aforesaid.planning.manifest import digest_messages, withdraw
+
+    plan = engine.plan(session=long_talk(tmp_path), context_window=1500)
+    assert plan.omitted
+    gone = withdraw(plan, "timeout")
+    assert gone.reason == "undelivered:timeout"
+    assert [item.entry_id for item in gone.manifest.included] == [message.entry_id for message in plan.own]
+    assert {item.kind for item in gone.manifest.excluded} <= {"retrieval"}
+    assert gone.manifest.messages_sha256 == digest_messages(plan.own) != plan.manifest.messages_sha256
+    assert (gone.omitted, gone.messages, gone.tokens) == ((), plan.own, plan.native_tokens)
+    left_out = [item for item in gone.manifest.included if item.reason == "undelivered:timeout"]
+    assert [item.entry_id for item in left_out] == list(plan.omitted)
+    assert withdraw(plan, "Not A Code").reason == "undelivered"
+    assert withdraw(plan, "x" * 41).reason == "undelivered"

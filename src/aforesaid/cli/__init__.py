@@ -29,6 +29,7 @@ COMMANDS = {
     "lost": "show the exact items that each compaction took from the model's view",
     "sessions": "list the sessions in the store, newest first",
     "status": "show where the store is and how it fares",
+    "doctor": "check what works and what does not, with what helps",
     "forget": "take something out of the store for good, provably",
     "rebuild": "derive the stored data again from the transcripts",
     "config": "show, check or change the configuration",

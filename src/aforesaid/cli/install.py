@@ -63,7 +63,7 @@ def run(arguments: Namespace, options: Options) -> int:
     """Registers; a second time changes nothing."""
     check_target(arguments)
     options.load_config()  # what the service could not start with is told now
-    changes = _plan(arguments, _kept(options))
+    changes = _plan(arguments, kept(options))
     if not arguments.dry_run:
         carry_out(changes)
     if options.json:
@@ -84,6 +84,8 @@ def _plan(arguments: Namespace, options: tuple[str, ...]) -> tuple[Change, ...]:
 
         if own:
             raise BadArgument(f"pi takes no {own[0]}: it says itself which model it calls", "leave it out, or name mcp")
+        if "--trust" in options:
+            raise BadArgument("pi takes no --trust: it says itself which projects are trusted", "leave it out")
         return plan_install(options)
     from aforesaid.cli.mcp import need_sdk  # late: one of the two
 
@@ -91,16 +93,18 @@ def _plan(arguments: Namespace, options: tuple[str, ...]) -> tuple[Change, ...]:
     return plan_register(arguments.client, (*own, *options))
 
 
-def _kept(options: Options) -> tuple[str, ...]:
+def kept(options: Options) -> tuple[str, ...]:
     """The global options that were given: the service is started with them."""
-    kept: list[str] = []
+    given: list[str] = []
     if options.store is not None:
-        kept += ["--store", os.path.abspath(os.path.expanduser(options.store))]
+        given += ["--store", os.path.abspath(os.path.expanduser(options.store))]
     if options.config is not None:
-        kept += ["--config", os.path.abspath(options.config)]
+        given += ["--config", os.path.abspath(options.config)]
+    if options.trust is not None:
+        given += ["--trust", os.path.abspath(os.path.expanduser(options.trust))]
     for setting in options.settings:
-        kept += ["--set", setting]
-    return tuple(kept)
+        given += ["--set", setting]
+    return tuple(given)
 
 
 _WORDS = {

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from aforesaid.planning.values import (
         KeptManifest,
         Message,
+        NativeContext,
         Plan,
         Supplement,
     )
@@ -130,6 +131,7 @@ class Planning(Retrieving):
         overhead: int = 0,
         model: str | None = None,
         output_reserve: int | None = None,
+        used_tokens: int | None = None,
         supplements: Sequence[Supplement] = (),
         judge: JudgeSupplement | None = None,
         keep: bool = True,
@@ -151,6 +153,9 @@ class Planning(Retrieving):
                 session says of it.
             model: `provider/model` of the call; without it the privacy policy counts the provider as a remote one.
             output_reserve: tokens kept free for the answer; None takes a tenth of the window, at most 16,384.
+            used_tokens: what the host counts in the model's context before the request, system prompt and tools
+                included, supplements apart; what is more than is estimated of the messages counts as overhead. None if
+                it does not count.
             supplements: what else may be added, best first within each kind.
             judge: says of each supplement whether it may go to the provider; None: the privacy policy says it.
             keep: whether the manifest is kept in the store at once; a host that is waited for keeps it later, with
@@ -206,7 +211,7 @@ class Planning(Retrieving):
             view = self._viewer.for_plan(found, reasons, asking.look, provider=provider, salience=salience)
         judge = judge or self._judge_supplements(found, provider)
         made = planning.plan_context(
-            native, call, retrieve=asking.retrieve, supplements=supplements, judge=judge, view=view
+            _weigh(native, used_tokens), call, retrieve=asking.retrieve, supplements=supplements, judge=judge, view=view
         )
         if keep:
             try:
@@ -304,6 +309,18 @@ class Planning(Retrieving):
         """
         self._keep_manifest(plan, self._find(os.fspath(session)).key)
 
+    def amend_manifest(self, old: Plan, new: Plan, *, session: Path) -> None:
+        """Puts the manifest of a plan as it is now in the place of what was kept of it, if anything was.
+
+        Raises:
+            UsageError: there is no such session.
+            StoreError: the store failed.
+        """
+        from aforesaid.planning.manifest import pack_manifest  # late: see `plan`
+
+        records = (pack_manifest(old.manifest), pack_manifest(new.manifest))
+        self._store.manifests.amend(self._find(os.fspath(session)).key, *records)
+
     def _keep_manifest(self, plan: Plan, key: str) -> None:
         from time import time  # late: see `plan`
 
@@ -369,6 +386,16 @@ class _Asking(Struct, frozen=True, kw_only=True):
         if self.track is not None:
             return Asked(leaf=self.leaf, request=self.query, context=self.track.spans(dropped))
         return Asked(leaf=self.leaf, request=self.query, context_entries=self.context_entries, dropped=dropped)
+
+
+def _weigh(native: NativeContext, used_tokens: int | None) -> NativeContext:
+    """The same with what the host counts beyond the estimate of the messages before the request as overhead."""
+    if used_tokens is None:
+        return native
+    from aforesaid.planning import find_request  # late: see `plan`
+
+    said = sum([message.tokens for message in native.messages[: find_request(native.messages)]])
+    return replace(native, overhead=max(native.overhead, used_tokens - said))
 
 
 def _provider(model: str | None) -> str | None:

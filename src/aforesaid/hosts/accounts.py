@@ -56,6 +56,7 @@ class HostFacts(Struct, frozen=True, kw_only=True, rename="camel"):
         calls: model calls that it asked about, or answered itself.
         outcome: what became of the last one.
         handler_ms: how long each of the latest ones was held up.
+        first_call_ms: how long the first one was held up in all, with what was waited for before its event.
         factory_ms, start_ms: how long loading the adapter, and the start of the session, held the host up.
         prefix: of the latest calls.
         starts: how often the service was started.
@@ -66,6 +67,7 @@ class HostFacts(Struct, frozen=True, kw_only=True, rename="camel"):
     calls: int = 0
     outcome: str = "none"
     handler_ms: tuple[float, ...] = ()
+    first_call_ms: float | None = None
     factory_ms: float = 0.0
     start_ms: float = 0.0
     prefix: tuple[Prefix, ...] = ()
@@ -277,6 +279,8 @@ def _health(known: Known) -> Iterator[str]:
             f"model calls were held up for {median(ordered):.1f} ms, p95 {ordered[len(ordered) * 95 // 100]:.1f} ms, "
             f"slowest {ordered[-1]:.1f} ms, of {_plural(len(ordered), 'call')}"
         )
+    if facts.first_call_ms is not None:
+        yield f"the first model call was held up for {facts.first_call_ms:.1f} ms in all"
     yield f"the start was held up for {facts.factory_ms:.1f} ms by loading and {facts.start_ms:.1f} ms by the session"
     if facts.prefix:
         sent, native = (median(getattr(share, name) for share in facts.prefix) for name in ("sent", "native"))

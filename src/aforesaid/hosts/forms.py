@@ -91,6 +91,9 @@ class Context(Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown_
         request: id of the real user message that the model call is about; None if there is none.
         entries: the entries that the model sees natively.
         model: the model that is called; None counts as a remote one with a window of 128,000 tokens.
+        call: the host's number of the call, for `session/withdraw`.
+        used_tokens: what the host counted in the model's context, system prompt and tools included, when the agent last
+            settled; None if it does not know.
     """
 
     session: str
@@ -98,6 +101,22 @@ class Context(Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown_
     request: str | None = None
     entries: Delta = Delta()
     model: Model | None = None
+    call: int | None = None
+    used_tokens: int | None = None
+
+
+class Withdraw(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Parameters of `session/withdraw`.
+
+    Attributes:
+        session: an open session.
+        call: the number that `session/context` was told.
+        reason: a code of the host: why nothing of the plan went out.
+    """
+
+    session: str
+    call: int
+    reason: str
 
 
 class Tool(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

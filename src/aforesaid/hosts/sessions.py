@@ -12,8 +12,6 @@ from functools import partial
 from json import dumps
 from typing import TYPE_CHECKING, Any, Final
 
-from msgspec.structs import replace
-
 from aforesaid import __version__
 from aforesaid.config.table import BY_KEY
 from aforesaid.errors import BadArgument, SessionNotFound
@@ -33,6 +31,7 @@ from aforesaid.hosts.forms import (
     Settings,
     Show,
     Tool,
+    Withdraw,
 )
 from aforesaid.hosts.jsonrpc import MAX_LINE
 from aforesaid.hosts.methods import Nothing, check_path, read_params
@@ -67,7 +66,7 @@ PROTOCOL: Final = 1
 class _Opened:
     """An open session: what the host has told of it so far, and what it was answered last."""
 
-    __slots__ = ("context", "file", "handle", "last", "lines", "told", "view")
+    __slots__ = ("call", "context", "file", "handle", "last", "lines", "told", "view")
 
     def __init__(self, handle: str, file: str | None, told: Open) -> None:
         self.handle = handle
@@ -75,6 +74,7 @@ class _Opened:
         self.told = told
         self.lines = 0
         self.context: tuple[str, ...] = ()
+        self.call: int | None = None
         self.last: Plan | None = None
         self.view: HistoryView | None = None
 
@@ -120,6 +120,7 @@ class Sessions:
             "session/append": self._append,
             "session/rehearse": self._rehearse,
             "session/context": self._context,
+            "session/withdraw": self._withdraw,
             "session/tool": self._tool,
             "session/clear": self._clear,
             "session/prepare": self._prepare,
@@ -298,6 +299,8 @@ class Sessions:
         opened = self._find(asked.session)
         self._see_changes()
         _update(opened, asked.entries)
+        used = _used(opened, asked)
+        opened.call = asked.call
         if asked.request is None or not _is_there(opened):
             opened.last = None
             opened.view = None
@@ -312,6 +315,7 @@ class Sessions:
             context_entries=opened.context,
             model=_name(model),
             output_reserve=None if model is None else _reserve(model),
+            used_tokens=used,
             keep=False,
             salience=None if views is None else views.salience(engine, opened.handle),
         )
@@ -336,10 +340,22 @@ class Sessions:
         if withheld and opened.last is not None:
             from aforesaid.planning.manifest import leave_out  # late: seldom is anything withheld as late as here
 
-            opened.last = leave_out(opened.last, withheld)
-            # What retrieval withheld of it was counted before.
-            call.afterwards = partial(engine.keep_manifest, replace(opened.last, retrieval=None), session=opened.handle)
+            old, opened.last = opened.last, leave_out(opened.last, withheld)
+            call.afterwards = partial(engine.amend_manifest, old, opened.last, session=opened.handle)
         return told
+
+    def _withdraw(self, params: Params, call: Call) -> object:
+        """Nothing of the last plan went out: its record says so."""
+        asked = read_params(params, Withdraw)
+        opened = self._find(asked.session)
+        if opened.last is None or opened.last.status == "native" or opened.call != asked.call:
+            return {"withdrawn": False}
+        from aforesaid.planning.manifest import withdraw  # late: few plans come too late
+
+        old, opened.last = opened.last, withdraw(opened.last, asked.reason)
+        opened.call = None
+        call.afterwards = partial(self._engine_of(opened).amend_manifest, old, opened.last, session=opened.handle)
+        return {"withdrawn": True}
 
     def _tool(self, params: Params, call: Call) -> object:
         del call
@@ -451,6 +467,14 @@ def _update(opened: _Opened, delta: Delta) -> None:
             f"keep is {delta.keep}, and {len(opened.context)} entries are known", "send all of them with keep 0"
         )
     opened.context = (*opened.context[: delta.keep], *delta.add)
+
+
+def _used(opened: _Opened, asked: Context) -> int | None:
+    """What the host's own messages take of the model's context, as it counts: without what the last plan changed."""
+    last = opened.last
+    if asked.used_tokens is None or last is None:
+        return asked.used_tokens
+    return max(0, asked.used_tokens + last.native_tokens - last.tokens)
 
 
 def _is_there(opened: _Opened) -> bool:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from aforesaid.answers import Diagnostics, Evidence, Query, Retrieval, Semantic
     from aforesaid.extractive.values import HistoryView
     from aforesaid.hosts.changes import Change
+    from aforesaid.hosts.checkup import Check
     from aforesaid.inquiry import Expansion, Found, RecallPage
     from aforesaid.lost import LostReport
     from aforesaid.planning.values import Manifest, ManifestItem, Message, Plan
@@ -348,6 +349,19 @@ def _content(change: Change) -> str | None:
 
         return show_edit(change)
     return change.content or None
+
+
+def doctor(checks: Sequence[Check]) -> Document:
+    """`aforesaid.doctor/1`: what works and what does not."""
+    standings = {check.standing for check in checks}
+    return {
+        "schema": "aforesaid.doctor/1",
+        "status": next((standing for standing in ("failed", "warning") if standing in standings), "ok"),
+        "checks": [
+            {"name": check.name, "status": check.standing, "detail": check.detail, "remedy": check.remedy or None}
+            for check in checks
+        ],
+    }
 
 
 def version(number: str) -> Document:

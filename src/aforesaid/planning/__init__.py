@@ -154,6 +154,7 @@ class _Planner:
             ),
             retrieval=self._counted(refused, withheld),
             warnings=self._warnings,
+            own=self._messages,
         )
 
     def give_up(self, reason: str, *, failed: bool = False) -> Plan:
@@ -188,6 +189,7 @@ class _Planner:
             native_tokens=self._native_tokens,
             retrieval=self._retrieval,
             warnings=self._warnings,
+            own=self._messages,
         )
 
     def _left_out(self, first: Native) -> tuple[str, ...]:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from hashlib import sha256
 from json import dumps, loads
+from re import compile as regex
 from typing import TYPE_CHECKING
 
 from msgspec import Struct, convert, to_builtins
@@ -25,6 +26,10 @@ PACKED_BYTES = 65_536
 """Of a record that is kept."""
 MOST_ITEMS = 1000
 """Items of each list. Supplements come first, then the latest of the host's own messages."""
+
+WITHDRAWN = "undelivered"
+"""What the reason of a plan and of its items begins with that was made and did not go out."""
+_CODE = regex(r"[a-z][a-z0-9-]{0,39}")
 
 PRIVACY = "privacy"
 """What the reason of an item begins with that the privacy policy withheld: of that only id, class and reason remain."""
@@ -150,6 +155,35 @@ def leave_out(plan: Plan, withheld: Sequence[Withheld]) -> Plan:
         messages_sha256=digest_messages(messages),
     )
     return replace(plan, messages=messages, manifest=manifest)
+
+
+def withdraw(plan: Plan, reason: str) -> Plan:
+    """The plan as it is once nothing of it went out: the host's own messages did, all of them.
+
+    Args:
+        plan: what was planned.
+        reason: a code of the host; anything else counts as none.
+    """
+    code = f"{WITHDRAWN}:{reason}" if _CODE.fullmatch(reason) else WITHDRAWN
+    manifest = plan.manifest
+    of_host = ("recent", "summary")
+    back = [replace(item, reason=code) for item in manifest.excluded if item.kind in of_host]
+    own = sorted([*(item for item in manifest.included if item.kind in of_host), *back], key=_group)
+    left = [replace(item, reason=code) for item in manifest.included if item.kind not in of_host]
+    changed = replace(
+        manifest,
+        included=tuple(own[-MOST_ITEMS:]),
+        excluded=(*(item for item in manifest.excluded if item.kind not in of_host), *left)[:MOST_ITEMS],
+        retrieved_event_ids=(),
+        messages_sha256=digest_messages(plan.own),
+        sampled=manifest.sampled or len(own) > MOST_ITEMS,
+    )
+    return replace(plan, reason=code, messages=plan.own, manifest=changed, tokens=plan.native_tokens, omitted=())
+
+
+def _group(item: ManifestItem) -> int:
+    """The place of an item's group among the host's; groups hardly ever cross."""
+    return int(item.group_id[1:])
 
 
 def digest_messages(messages: Sequence[Message]) -> str:

@@ -246,6 +246,7 @@ class Plan(Struct, frozen=True, kw_only=True):
             plan left out.
         warnings: stable codes.
         failed: whether an operation failed (and not only a limit was met).
+        own: the host's own list.
     """
 
     status: PlanStatus
@@ -258,3 +259,4 @@ class Plan(Struct, frozen=True, kw_only=True):
     retrieval: Retrieval | None = None
     warnings: tuple[str, ...] = ()
     failed: bool = False
+    own: tuple[Message, ...] = ()

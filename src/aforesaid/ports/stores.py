@@ -197,6 +197,14 @@ class ManifestPort(Protocol):
         """
         ...
 
+    def amend(self, session: str, old: str, new: str) -> bool:
+        """Puts a record, which is ASCII, in the place of the latest one of a session if that is `old`; its time stays.
+
+        Returns:
+            Whether it was, and could be written.
+        """
+        ...
+
     def latest(self, session: str | None, limit: int) -> tuple[tuple[float, str], ...]:
         """Time and record of the latest ones, newest first, of one session or, with None, of all."""
         ...

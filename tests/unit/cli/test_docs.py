@@ -62,7 +62,7 @@ def test_every_example_is_a_valid_document() -> None:
         f"aforesaid.{name}/1"
         for name in (
             *("index", "retrieval", "recall", "expand", "plan", "sessions", "status", "rebuild", "config"),
-            *("config-path", "forget", "eval", "installation", "lost", "view"),
+            *("config-path", "doctor", "forget", "eval", "installation", "lost", "view"),
         )
     )
     (error,) = re.findall(r"```json\n(.+?)```", ERRORS_PAGE, re.DOTALL)

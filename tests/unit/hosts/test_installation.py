@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import sys
 from pathlib import Path
@@ -69,6 +70,18 @@ def test_uninstalling_restores_exactly_what_was_there(
     carry_out(plan_uninstall())
     assert listing(tmp_path) == found
     assert plan_uninstall() == ()
+
+
+def test_how_long_pi_may_wait_is_known_before_the_service_can_say_it(
+    agent: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(installation, "user_file", lambda: "/own/config.json")
+    given = ("--store", "host.timeoutMs=1", "--config", "/named.json", "--set", "host.timeoutMs=90")
+    planned = plan_install((*given, "--set", "retrieval.maxResults=3"))
+    (content,) = [change.content for change in planned if change.content]
+    line = next(line for line in content.splitlines() if line.startswith("const launch"))
+    launch = json.loads(line.removeprefix("const launch = ").rstrip(";"))
+    assert (launch["files"], launch["host"]) == (["/own/config.json", "/named.json"], {"timeoutMs": 90})
 
 
 def test_planning_changes_nothing(agent: Path, tmp_path: Path) -> None:

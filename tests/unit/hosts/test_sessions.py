@@ -140,9 +140,9 @@ def test_what_is_withheld_at_last_is_in_the_manifest_with_its_id_class_and_reaso
     late = {"texts": [message["content"]], "kind": "added", "fresh": True, "entryId": message["entryId"]}
     stamp = told["policy"]["stamp"]
     assert desk.call("session/clear", session=session, stamp=stamp, messages=[late])["messages"] == [True]
-    assert len(desk.engine.manifests(session=file, limit=9)) == 1
+    (before,) = (one.manifest for one in desk.engine.manifests(session=file, limit=9))
     assert desk.call("session/clear", session=session, stamp="older", messages=[late])["messages"] == [False]
-    kept, before = (one.manifest for one in desk.engine.manifests(session=file, limit=9))
+    (kept,) = (one.manifest for one in desk.engine.manifests(session=file, limit=9))
     assert (before.retrieved_event_ids, kept.retrieved_event_ids) == (("e0000000",), ())
     assert [item.entry_id for item in kept.included if item.kind == "retrieval"] == []
     (item,) = [item for item in kept.excluded if item.kind == "retrieval"]
@@ -150,6 +150,63 @@ def test_what_is_withheld_at_last_is_in_the_manifest_with_its_id_class_and_reaso
     assert (item.score, item.tokens) == (None, 0)
     assert kept.messages_sha256 != before.messages_sha256
     assert "privacy-stale" in desk.call("session/show", session=session, topic="excluded all")["text"]
+
+
+def test_what_did_not_go_out_is_in_the_manifest_as_left_out(desk: Desk, tmp_path: Path) -> None:
+    file = pi.write(tmp_path / "s.jsonl", rows())
+    session = desk.call("session/open", host="pi", sessionId="one", file=str(file))["session"]
+    gone = {"session": session, "reason": "timeout"}
+    assert desk.call("session/withdraw", **gone, call=1) == {"withdrawn": False}
+    desk.call("session/context", session=session, **ASK, call=1)
+    entries = {"keep": 2}
+    assert len(desk.call("session/context", session=session, **{**ASK, "entries": entries}, call=2)["messages"]) == 1
+    second, first = (one.manifest for one in desk.engine.manifests(session=file, limit=9))
+    assert desk.call("session/withdraw", **gone, call=1) == {"withdrawn": False}, "that was the call before"
+    assert desk.call("session/withdraw", **gone, call=2) == {"withdrawn": True}
+    assert desk.call("session/withdraw", **gone, call=2) == {"withdrawn": False}
+    now, before = (one.manifest for one in desk.engine.manifests(session=file, limit=9))
+    assert before == first
+    assert (second.retrieved_event_ids, now.retrieved_event_ids) == (("e0000000",), ())
+    assert [item.kind for item in now.included] == ["summary", "recent"]
+    (item,) = now.excluded
+    assert (item.kind, item.entry_id, item.reason) == ("retrieval", "e0000000", "undelivered:timeout")
+    assert now.messages_sha256 != second.messages_sha256
+    shown = {topic: desk.call("session/show", session=session, topic=topic)["text"] for topic in ("status", "manifest")}
+    assert "0 evidence messages" in shown["status"]
+    assert "retrieved: nothing" in shown["manifest"]
+
+
+def test_a_plan_of_a_session_without_a_file_is_withdrawn_too(desk: Desk) -> None:
+    session = desk.call("session/open", host="pi", sessionId="one")["session"]
+    desk.call("session/append", session=session, add=rows())
+    desk.call("session/context", session=session, **ASK, call=7)
+    assert desk.call("session/withdraw", session=session, call=7, reason="a text, not a code") == {"withdrawn": True}
+    (item,) = desk.call("session/report", session=session)["manifest"]["excluded"]
+    assert item["reason"] == "undelivered"
+    desk.call("session/context", session=session, leaf="q0000001", entries={"keep": 2}, call=8)
+    assert desk.call("session/withdraw", session=session, call=8, reason="timeout") == {"withdrawn": False}
+
+
+def test_what_the_host_counts_in_the_context_is_planned_with(desk: Desk, tmp_path: Path) -> None:
+    """Pi knows what its system prompt and its tools cost, as the provider counts them."""
+    file = pi.write(tmp_path / "s.jsonl", rows())
+    session = desk.call("session/open", host="pi", sessionId="one", file=str(file))["session"]
+    model = {"provider": "fake", "id": "m", "contextWindow": 10_000}
+    asked = {"session": session, **ASK, "entries": {"keep": 2}, "model": model}
+
+    def carried(**more: Any) -> tuple[int, str]:
+        told = desk.call("session/context", **asked, **more)
+        return len(told["messages"]), told["reason"]
+
+    desk.call("session/context", **{**asked, **ASK})
+    assert carried() == (1, "whole")
+    assert carried(usedTokens=None) == (1, "whole")
+    assert carried(usedTokens=50) == (1, "whole"), "less than is estimated counts for nothing"
+    assert carried(usedTokens=6500) == (1, "whole"), "what the last plan added is no part of the host's own"
+    assert carried(usedTokens=8120) == (0, "whole"), "there is no room for it below the soft limit"
+    assert carried(usedTokens=8400) == (0, "over-soft-limit")
+    assert carried(usedTokens=9500) == (0, "over-hard-limit")
+    assert carried(usedTokens=50) == (1, "whole")
 
 
 def test_a_session_without_a_file_has_final_messages_too(desk: Desk) -> None:

@@ -101,6 +101,26 @@ def plan_unregister(client: str) -> tuple[Change, ...]:
     return (Change(path=file, action="edit", content=content, before=found),)
 
 
+def registered(client: str) -> str | None:
+    """The interpreter that a client starts for the server; None if ours is not registered with it.
+
+    Raises:
+        OperationError: the settings cannot be read, or the entry is not ours.
+    """
+    file = settings_file(client)
+    found = read_text(file)
+    if found is None or not found.strip(_BLANK):
+        return None
+    try:
+        own = _own_table(found) if client == "codex" else (_servers(found) or {}).get(NAME)
+        if own is None:
+            return None
+        _note(own)
+    except ValueError as error:
+        raise _unusable(file, error) from error
+    return str(own.get("command"))
+
+
 def _launch(client: str, options: Sequence[str]) -> dict[str, Any]:
     """How the server is started: this interpreter, and no folder of a project where it looks for modules."""
     given = ["-P", "-m", "aforesaid", "mcp", *options]

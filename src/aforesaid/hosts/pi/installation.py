@@ -9,8 +9,13 @@ from __future__ import annotations
 import json
 import os
 import sys
-from typing import TYPE_CHECKING, Final
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, Final
 
+from msgspec import Struct
+
+from aforesaid.config import user_file
+from aforesaid.config.layers import split
 from aforesaid.errors import OperationError
 from aforesaid.hosts.changes import Change, folders_above, missing_folders, read_text, remove_folders
 
@@ -54,6 +59,51 @@ def extension_file() -> str:
     return os.path.join(os.path.dirname(os.path.abspath(__file__)), "extension", "index.ts")
 
 
+def loader_file() -> str:
+    """The file that installing adds, which need not exist."""
+    return os.path.join(agent_folder(), FILE)
+
+
+class Installed(Struct, frozen=True, kw_only=True):
+    """What an installed file says.
+
+    Attributes:
+        command: how the service is started.
+        extension: path of the extension that is loaded.
+    """
+
+    command: tuple[str, ...]
+    extension: str
+
+
+def installed() -> Installed | None:
+    """What is installed; None if nothing is.
+
+    Raises:
+        OperationError: a file of the same name is somebody else's, cannot be read, or was changed.
+    """
+    file = loader_file()
+    found = read_text(file)
+    if found is None:
+        return None
+    _made(found, file)
+    try:
+        launch, extension = (_constant(found, name) for name in ("launch", "extension"))
+        return Installed(command=(launch["python"], *launch["arguments"]), extension=str(extension))
+    except (ValueError, KeyError, TypeError) as error:
+        raise OperationError(f"{file} was changed", "run `aforesaid install pi` again") from error
+
+
+def _constant(found: str, name: str) -> Any:
+    """The value of a constant of the file.
+
+    Raises:
+        ValueError: there is none.
+    """
+    value = found.partition(f"\nconst {name} = ")[2].partition(";\n")[0]
+    return json.loads(value)
+
+
 def plan_install(options: Sequence[str] = ()) -> tuple[Change, ...]:
     """What installing changes; nothing if everything is as it should be.
 
@@ -63,7 +113,7 @@ def plan_install(options: Sequence[str] = ()) -> tuple[Change, ...]:
     Raises:
         OperationError: a file of the same name is somebody else's, or cannot be read.
     """
-    file = os.path.join(agent_folder(), FILE)
+    file = loader_file()
     found = read_text(file)
     made = missing_folders(file) if found is None else _made(found, file)
     content = _loader(made, options)
@@ -79,7 +129,7 @@ def plan_uninstall() -> tuple[Change, ...]:
     Raises:
         OperationError: a file of the same name is somebody else's, or cannot be read.
     """
-    file = os.path.join(agent_folder(), FILE)
+    file = loader_file()
     found = read_text(file)
     if found is None:
         return ()
@@ -93,10 +143,24 @@ def _loader(made: Sequence[str], options: Sequence[str]) -> str:
     launch = {
         "python": os.path.abspath(sys.executable),
         "arguments": ["-P", "-m", "aforesaid", "serve", *options],
+        # How long Pi may wait for the service must be known before the service can say it.
+        "files": [user_file(), *_given(options, "--config")],
+        "host": _host(options),
     }
     return f"{MARK}{json.dumps(notes)}\n" + _LOADER.format(
         launch=json.dumps(launch), extension=json.dumps(extension_file())
     )
+
+
+def _given(options: Sequence[str], name: str) -> list[str]:
+    """The values of an option."""
+    return [value for option, value in pairwise(options) if option == name]
+
+
+def _host(options: Sequence[str]) -> dict[str, object]:
+    """The options of the section `host` that were given one by one."""
+    said = split(_given(options, "--set"))
+    return {key.removeprefix("host."): value for key, value in said if key.startswith("host.")}
 
 
 def _made(found: str, file: str) -> tuple[str, ...]:

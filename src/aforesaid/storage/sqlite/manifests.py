@@ -26,6 +26,10 @@ _SHRINK = (
     "SELECT seq, sum(length(record)) OVER (ORDER BY seq DESC) AS total FROM manifest) WHERE total > ?)"
 )
 _LATEST = "SELECT at, record FROM manifest WHERE (?1 IS NULL OR session = ?1) ORDER BY seq DESC LIMIT ?2"
+_AMEND = (
+    "UPDATE manifest SET record = ?3 WHERE seq = (SELECT max(seq) FROM manifest WHERE session = ?1) AND record = ?2"
+    " RETURNING seq"
+)
 _FORGET = "DELETE FROM manifest WHERE session = ?"
 
 
@@ -45,6 +49,17 @@ class Manifests:
             return True
 
         return self._annex.write(write) is True
+
+    def amend(self, session: str, old: str, new: str) -> bool:
+        """Puts a record in the place of the latest one of a session. False if that is another, or cannot be written."""
+        if not self._writable or not size_of(self._path):
+            return False
+
+        def write(database: Database) -> bool:
+            changed: list[Any] = database.connection.execute(_AMEND, (session, old, new)).fetchall()
+            return bool(changed)
+
+        return self._use(write, writing=True) is True
 
     def latest(self, session: str | None, limit: int) -> tuple[tuple[float, str], ...]:
         """Time and record of the latest ones, newest first; of one session, or of all."""

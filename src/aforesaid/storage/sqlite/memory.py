@@ -48,6 +48,20 @@ class MemoryManifests:
             del self._kept[0]
         return most > 0
 
+    def forget(self, session: str) -> None:
+        """Removes what is known of a session."""
+        self._kept = [kept for kept in self._kept if kept[0] != session]
+
+    def amend(self, session: str, old: str, new: str) -> bool:
+        """Puts a record in the place of the latest one of a session. False if that is another."""
+        for place in range(len(self._kept) - 1, -1, -1):
+            key, at, record = self._kept[place]
+            if key == session:
+                if record == old:
+                    self._kept[place] = (key, at, new)
+                return record == old
+        return False
+
     def latest(self, session: str | None, limit: int) -> tuple[tuple[float, str], ...]:
         """Time and record of the latest ones, newest first."""
         found = [(at, record) for key, at, record in reversed(self._kept) if session in (None, key)]
@@ -156,6 +170,7 @@ class MemoryStore:
         """Removes a session."""
         self._shards.pop(key, None)
         self._vectors.pop(key, None)
+        self.manifests.forget(key)
 
     def vectors(self, key: str) -> VectorFile:
         """The vectors of a session."""

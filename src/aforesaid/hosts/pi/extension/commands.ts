@@ -13,14 +13,26 @@ export async function answer(bridge: Bridge, words: string, ctx: ExtensionComman
   try {
     const show = { session: bridge.handle, topic, host: { ...facts(bridge), usedTokens: ctx.getContextUsage()?.tokens ?? null } };
     if (topic === "settings") await settings(bridge, ctx);
-    else if (topic === "rebuild-index") say(ctx, (await ask(bridge, "session/show", show, REBUILD_MS)).text);
-    else say(ctx, (await ask(bridge, "session/show", show)).text);
+    else {
+      const { text } = (await ask(bridge, "session/show", show, topic === "rebuild-index" ? REBUILD_MS : PATIENCE_MS)) ?? {};
+      if (typeof text !== "string") throw new ServiceError("bad-answer", "the service gave an answer of another version", "restart Pi");
+      say(ctx, text);
+    }
   } catch (error) {
     const { message, hint } = error instanceof ServiceError ? error : new ServiceError("internal", String(error));
     const lines = [`aforesaid: ${message}${hint ? `; ${hint}` : ""}`];
     if (bridge.service.trouble && bridge.service.trouble !== message) lines.push(`service: ${bridge.service.trouble}`);
+    if (topic === "status" || topic === "health") lines.push(...own(bridge));
     say(ctx, lines.join("\n"), "error");
   }
+}
+
+/** What is known here, for when the service says nothing. */
+function own({ facts: { calls, outcome, handlerMs, firstCallMs }, service }: Bridge): string[] {
+  const lines = [`service: started ${service.starts} ${service.starts === 1 ? "time" : "times"}; the last model call: ${outcome}`];
+  if (firstCallMs !== null) lines.push(`the first model call was held up for ${firstCallMs.toFixed(1)} ms in all`);
+  if (calls) lines.push(`model calls were held up for up to ${Math.max(...handlerMs).toFixed(1)} ms, the last one for ${handlerMs.at(-1)?.toFixed(1)} ms`);
+  return lines;
 }
 
 function ask(bridge: Bridge, method: string, params: object, timeoutMs = PATIENCE_MS): Promise<any> {

@@ -18,6 +18,8 @@ export interface Facts {
   outcome: string;
   /** Milliseconds that the latest calls were held up, each. */
   handlerMs: number[];
+  /** The same of the first call, from the moment it was known, what was waited for before its event included. */
+  firstCallMs: number | null;
   factoryMs: number;
   startMs: number;
   /** Shares of the previous request that the next one began with: as sent, and as Pi alone would have sent it. */
@@ -44,10 +46,15 @@ interface Ahead {
   /** The number of the call. */
   id: number;
   at: number;
+  /** Its number for `session/withdraw`. */
+  call: number | undefined;
 }
 
+/** Milliseconds after which it is told again that a service is slow. */
+const SLOW_AGAIN_MS = 600_000;
+
 export class Bridge {
-  readonly facts: Facts = { calls: 0, outcome: "none", handlerMs: [], factoryMs: 0, startMs: 0, prefix: [] };
+  readonly facts: Facts = { calls: 0, outcome: "none", handlerMs: [], firstCallMs: null, factoryMs: 0, startMs: 0, prefix: [] };
   readonly handle: string;
   private run = new Run();
   private readonly file: string | undefined;
@@ -61,6 +68,13 @@ export class Bridge {
   private followUps = new Set<string>();
   /** Since the last call that went well; further trouble is then no news. */
   private inTrouble = false;
+  /** When it was told last that a service is slow. */
+  private slowSince = Number.NEGATIVE_INFINITY;
+  /** Number of the call that was asked about last, and of the one that is being made if it was. */
+  private asked = 0;
+  private planned: number | undefined;
+  /** What Pi counted in the model's context when the agent settled; unknown after whatever changes it. */
+  private used: number | null = null;
   private told = new Set<string>();
   private sent = new Prefix();
   private native = new Prefix();
@@ -143,28 +157,30 @@ export class Bridge {
       if (request < 0) return;
       const { model } = ctx;
       // How long it may take is counted from the call; this is how long Pi may take to get there, and then the call.
-      const longest = 2 * this.service.settings.timeoutMs;
+      const { timeoutMs, firstCallTimeoutMs } = this.service.settings;
+      const longest = timeoutMs + (this.firstCall ? firstCallTimeoutMs : timeoutMs);
       const told = this.context(seen.entries, seen.items[request].id, ctx, model, longest);
       told.catch(() => {
         this.known = [];
       });
-      this.ahead = { seen, model: JSON.stringify(modelOf(ctx)), told, id: this.service.latest, at: Date.now() };
+      this.ahead = { seen, model: JSON.stringify(modelOf(ctx)), told, id: this.service.latest, at: Date.now(), call: this.planned };
     } catch {
       this.known = []; // the call itself asks, and tells of what fails
     }
   }
 
   /** The answer that was asked for ahead, if nothing has changed since: then it is the one that would come now. */
-  private takeAhead(seen: Seen, ctx: ExtensionContext): Promise<any> | undefined {
+  private takeAhead(seen: Seen, ctx: ExtensionContext, first: boolean): Promise<any> | undefined {
     const { ahead } = this;
     this.ahead = undefined;
     if (!ahead) return undefined;
-    const { timeoutMs } = this.service.settings;
+    const { timeoutMs, firstCallTimeoutMs } = this.service.settings;
     const same = ahead.seen === seen && ahead.model === JSON.stringify(modelOf(ctx));
     if (same && Date.now() - ahead.at < timeoutMs) {
-      this.service.limit(ahead.id, timeoutMs);
+      this.service.limit(ahead.id, first ? Math.max(0, this.since + firstCallTimeoutMs - Date.now()) : timeoutMs);
       return ahead.told;
     }
+    this.withdraw("superseded");
     this.known = [];
     return undefined;
   }
@@ -221,6 +237,7 @@ export class Bridge {
 
   async carry(messages: any[], ctx: ExtensionContext): Promise<any[] | undefined> {
     this.deferred = undefined;
+    this.planned = this.ahead?.call;
     await this.view?.ready(ctx.signal);
     if (this.view?.stale && this.run.hasView) this.run.dropView();
     const { model } = ctx; // it may be another one at any time
@@ -274,8 +291,7 @@ export class Bridge {
     try {
       return (await this.clear(woven ?? messages)) ?? woven;
     } catch (error) {
-      this.facts.outcome = "internal";
-      this.tell("internal", `aforesaid: nothing was added to the model call: ${error}`);
+      this.fail(error);
       return this.clearing.withoutOurs(messages, this.carried);
     }
   }
@@ -300,6 +316,7 @@ export class Bridge {
     };
     return this.clearing.clear(messages, carried, policy && !unheard ? ask : undefined, patience, (error) => {
       this.facts.outcome = "not-judged";
+      this.withdraw("not-judged");
       const reason = error instanceof Error ? error.message : error;
       this.tell("not-judged", `aforesaid: the privacy policy could not judge the call in time, nothing was added: ${reason}`);
     });
@@ -327,18 +344,22 @@ export class Bridge {
       const called = payload?.model ?? payload?.modelId;
       if (ctx.model?.provider === provider && called === ctx.model?.id) return undefined;
     }
-    if (contents.size) this.facts.outcome = changed ? "policy-changed" : "another-model";
+    if (contents.size) {
+      this.facts.outcome = changed ? "policy-changed" : "another-model";
+      this.withdraw(this.facts.outcome);
+    }
     return this.clearing.strip(payload, this.carried);
   }
 
   /** What the service says of a call; nothing to add if it fails or takes too long. */
   private async ask(seen: Seen, request: string, ctx: ExtensionContext, model: ExtensionContext["model"]): Promise<Selection> {
     const nothing: Selection = { messages: [], omitted: [] };
-    const patient = this.firstCall && !this.service.ready;
+    const first = this.firstCall;
     this.firstCall = false;
     try {
+      if (!first && this.service.late) throw this.service.why(0);
       const call = (timeoutMs: number) => this.context(seen.entries, request, ctx, model, timeoutMs);
-      const told = await (this.takeAhead(seen, ctx) ?? within(this.service, patient ? this.since : undefined, call));
+      const told = await (this.takeAhead(seen, ctx, first) ?? within(this.service, first ? this.since : undefined, call));
       this.policies.adopt(model?.provider, told?.policy);
       const selection = checked(told);
       this.adoptView(told.view ?? null);
@@ -348,27 +369,57 @@ export class Bridge {
       this.facts.outcome = `${told.status}: ${told.reason}`;
       if (told.failed) throw new ServiceError(told.reason, `aforesaid failed: ${told.reason}`, "see `/context health`");
       this.inTrouble = false;
+      this.service.recover();
       return selection;
     } catch (error) {
       this.known = [];
       this.lines = 0;
-      const { code, message, hint } = error instanceof ServiceError ? error : new ServiceError("internal", String(error));
-      this.facts.outcome = code;
+      const known = error instanceof ServiceError ? error : new ServiceError("internal", String(error));
+      this.facts.outcome = known.code;
       this.carried.unheard = true;
-      if (!this.inTrouble) this.tell(code, `aforesaid: nothing was added to the model call: ${message}${hint ? `; ${hint}` : ""}`);
-      this.inTrouble = true;
+      this.withdraw(known.code);
+      this.announce(known);
       return nothing;
+    } finally {
+      if (first) this.facts.firstCallMs = Date.now() - this.since;
     }
+  }
+
+  /** Says what went wrong, once from the first call that it cost to the next one that went well. */
+  private announce({ code, message, hint }: ServiceError): void {
+    const news = !this.inTrouble;
+    this.inTrouble = true;
+    // A machine that is busy now and then is no news each time.
+    const slow = code === "timeout";
+    if (!news || (slow && Date.now() - this.slowSince < SLOW_AGAIN_MS)) return;
+    if (slow) this.slowSince = Date.now();
+    this.say(`aforesaid: nothing was added to the model call: ${message}${hint ? `; ${hint}` : ""}`);
+  }
+
+  /** A bug of ours: nothing was added. */
+  fail(error: unknown): void {
+    this.facts.outcome = "internal";
+    this.withdraw("internal");
+    this.tell("internal", `aforesaid: nothing was added to the model call: ${error}`);
+  }
+
+  /** Tells the service that what it planned for the call that is being made does not go out. */
+  private withdraw(reason: string): void {
+    if (this.planned !== undefined) this.service.notify("session/withdraw", { session: this.handle, call: this.planned, reason });
+    this.planned = undefined;
   }
 
   private context(ids: string[], request: string, ctx: ExtensionContext, model: ExtensionContext["model"], timeoutMs: number): Promise<any> {
     this.append(ctx);
+    this.planned = ++this.asked;
     const params = {
       session: this.handle,
+      call: this.planned,
       leaf: ctx.sessionManager.getLeafId(),
       request,
       entries: this.delta(ids),
       model: modelOf(ctx),
+      usedTokens: this.used,
     };
     return this.service.call("session/context", params, timeoutMs);
   }
@@ -380,8 +431,16 @@ export class Bridge {
     this.view?.adopt();
   }
 
-  settle(): void {
+  /** The agent is done: what it said is brought in, and what Pi counts is asked for, while nobody waits. */
+  settle(ctx: ExtensionContext): void {
+    const { tokens } = ctx.getContextUsage() ?? {};
+    this.used = Number.isSafeInteger(tokens) && (tokens as number) > 0 ? (tokens as number) : null;
     if (this.file) this.service.notify("session/append", { session: this.handle });
+  }
+
+  /** What was counted is not what the model will see. */
+  forgetUsage(): void {
+    this.used = null;
   }
 
   /** Tells the service what it cannot read from a file; where there is one, that it has grown. */
@@ -397,11 +456,16 @@ export class Bridge {
   tell(kind: string, text: string): void {
     if (this.told.has(kind)) return;
     this.told.add(kind);
+    this.say(text);
+  }
+
+  private say(text: string): void {
     if (this.ctx.hasUI) this.ctx.ui.notify(text, "warning");
     else process.stderr.write(`${text}\n`);
   }
 
   private leave(reason: string): undefined {
+    this.withdraw(reason);
     this.facts.outcome = reason;
     return undefined;
   }
@@ -460,7 +524,7 @@ async function within(service: Service, since: number | undefined, call: (timeou
     const arm = () => {
       clearTimeout(timer);
       const { firstCallTimeoutMs } = service.settings;
-      const expire = () => reject(new ServiceError("timeout", `no answer within ${firstCallTimeoutMs} ms`));
+      const expire = () => reject(service.why(firstCallTimeoutMs));
       timer = setTimeout(expire, Math.max(0, since + firstCallTimeoutMs - Date.now()));
     };
     release = service.onSettings(arm);
@@ -522,7 +586,12 @@ export default function aforesaid(pi: ExtensionAPI, launch: Launch, loadedMs = 0
     if (message.role === "user") bridge?.askAhead(message, ctx);
   });
 
-  pi.on("session_tree", () => bridge?.invalidateView("branch-changed"));
+  pi.on("session_tree", () => {
+    bridge?.invalidateView("branch-changed");
+    bridge?.forgetUsage();
+  });
+
+  pi.on("session_compact", () => bridge?.forgetUsage());
 
   pi.on("context", async (event, ctx) => {
     if (!bridge) return;
@@ -531,8 +600,7 @@ export default function aforesaid(pi: ExtensionAPI, launch: Launch, loadedMs = 0
       const messages = await bridge.carry(event.messages, ctx);
       return messages && { messages };
     } catch (error) {
-      bridge.facts.outcome = "internal";
-      bridge.tell("internal", `aforesaid: nothing was added to the model call: ${error}`);
+      bridge.fail(error);
     } finally {
       const { facts } = bridge;
       facts.calls += 1;
@@ -573,10 +641,7 @@ export default function aforesaid(pi: ExtensionAPI, launch: Launch, loadedMs = 0
     });
   });
 
-  pi.on("agent_settled", () => {
-    // What was said is brought in while nobody waits.
-    bridge?.settle();
-  });
+  pi.on("agent_settled", (_event, ctx) => bridge?.settle(ctx));
 
   pi.on("session_shutdown", (event) => {
     if (!bridge) return;

@@ -2,6 +2,7 @@
 // time, whatever the child does. A child that dies is started again, later and later if it keeps dying.
 
 import { type ChildProcess, spawn } from "node:child_process";
+import { readFileSync } from "node:fs";
 import { homedir } from "node:os";
 
 export interface Launch {
@@ -9,6 +10,10 @@ export interface Launch {
   python: string;
   /** What follows it, up to and including `serve`. */
   arguments: string[];
+  /** The configuration's files, the one that counts more last. */
+  files?: string[];
+  /** What counts more than the files. */
+  host?: Record<string, unknown>;
 }
 
 export interface Settings {
@@ -43,13 +48,34 @@ const LONGEST_ANSWER = 64 * 1024 * 1024;
 const HUNG_MS = 3_000;
 /** The same while it brings a session up to date for the first time, which may take long. */
 const BUSY_MS = 300_000;
+/** The same before it has said anything at all. */
+const STARTING_MS = 20_000;
 /** A child that lived for less counts as one that keeps dying. */
 const SHORT_LIFE_MS = 5_000;
 const LONGEST_PAUSE_MS = 60_000;
 const ADVICE = "if it stays so, run `aforesaid install pi` again";
 
+/** How long Pi may wait, until the service says it: a machine on which it starts slowly is the one where that counts. */
+function readTimes({ files = [], host = {} }: Launch): { timeoutMs: number; firstCallTimeoutMs: number } {
+  const times = { timeoutMs: 250, firstCallTimeoutMs: 1_500 };
+  const found: any[] = files.map((file) => {
+    try {
+      return JSON.parse(readFileSync(file, "utf8").replace(/^\uFEFF/, ""))?.host;
+    } catch {
+      return undefined; // none, or none that the service could read either
+    }
+  });
+  for (const said of [...found, host]) {
+    for (const name of ["timeoutMs", "firstCallTimeoutMs"] as const) {
+      const value = said?.[name];
+      if (Number.isInteger(value) && value >= 10 && value <= 10_000) times[name] = value;
+    }
+  }
+  return times;
+}
+
 export class Service {
-  settings: Settings = { timeoutMs: 250, firstCallTimeoutMs: 1_500, historyTools: true, view: null };
+  settings: Settings;
   /** Where the configuration stands: a change of one of these files may be a change of what may be shown. */
   files: string[] = [];
   /** What went wrong last, in one line; empty while all is well. */
@@ -59,6 +85,12 @@ export class Service {
   ready = false;
 
   private greeting: Promise<void> = Promise.resolve();
+  /** Whether the child has answered anything. */
+  private alive = false;
+  /** How the child before this one ended, until a call has gone well again. */
+  private lost = "";
+  /** When the session was opened, now or after the last start. */
+  private opened = 0;
   private child?: ChildProcess;
   private pending = new Map<number, Pending>();
   private last = 0;
@@ -74,7 +106,9 @@ export class Service {
   private opening: { method: string; params: object }[] = [];
   private listeners = new Set<() => void>();
 
-  constructor(private readonly launch: Launch) {}
+  constructor(private readonly launch: Launch) {
+    this.settings = { ...readTimes(launch), historyTools: true, view: null };
+  }
 
   get pid(): number | undefined {
     return this.child?.pid;
@@ -112,12 +146,32 @@ export class Service {
     return () => this.listeners.delete(listener);
   }
 
+  /** Whether the session is being brought up to date for longer than anybody may wait: no call can be answered before. */
+  get late(): boolean {
+    return !!this.child && !this.ready && Date.now() - this.opened > this.settings.firstCallTimeoutMs;
+  }
+
+  /** A call has gone well. */
+  recover(): void {
+    this.lost = "";
+  }
+
+  /** What a call was waiting for that got no answer within that many milliseconds. */
+  why(timeoutMs: number): ServiceError {
+    if (this.lost) return new ServiceError("service-down", `${this.lost} and is being started again`);
+    if (this.ready) return new ServiceError("timeout", `no answer within ${timeoutMs} ms`);
+    if (this.alive) return new ServiceError("indexing", "the index of this session is still being made");
+    return new ServiceError("service-down", `the service did not start within ${timeoutMs} ms`);
+  }
+
   /** Asks the service. Rejects with a ServiceError after `timeoutMs`, or when the child is not there. */
   call(method: string, params: object, timeoutMs: number): Promise<any> {
     this.start();
     const child = this.child;
     if (!child?.stdin?.writable) {
-      return Promise.reject(new ServiceError("service-down", this.trouble || "the service does not run", ADVICE));
+      // A child whose end is not told yet is started again when it is.
+      const ended = child ? new ServiceError("service-down", "the service has ended and is being started again") : undefined;
+      return Promise.reject(ended ?? new ServiceError("service-down", this.lost || this.trouble || "the service does not run", ADVICE));
     }
     const id = ++this.last;
     return new Promise((resolve, reject) => {
@@ -151,7 +205,7 @@ export class Service {
     this.stopped = true;
     this.child?.stdin?.end();
     if (this.unanswered > this.heard) this.child?.kill("SIGKILL"); // it may not even see the end of its input
-    this.drop("the service was stopped");
+    this.drop("the service was stopped", "");
     this.child = undefined;
   }
 
@@ -161,7 +215,7 @@ export class Service {
     this.began = this.heard = Date.now();
     this.pieces = [];
     this.held = 0;
-    this.ready = false;
+    this.ready = this.alive = false;
     let child: ChildProcess;
     try {
       child = spawn(this.launch.python, this.launch.arguments, {
@@ -190,6 +244,7 @@ export class Service {
   /** Queues the handshake and the opening of the session; the child answers when it is up. */
   private greet(): void {
     const child = this.child;
+    this.opened = Date.now();
     this.greeting = this.call("initialize", this.hello, Number.POSITIVE_INFINITY).then(
       (told) => this.adopt(told),
       () => {},
@@ -251,6 +306,7 @@ export class Service {
       return false;
     }
     if (answer?.jsonrpc !== "2.0") return false;
+    this.alive = true;
     if (typeof answer.method === "string") {
       const child = this.child;
       this.onAsked(answer.method, answer.params).then((result) => {
@@ -284,10 +340,10 @@ export class Service {
       () => {
         if (child && child === this.child && this.heard < sent) this.fail(child, "the service did not answer and was ended");
       },
-      this.ready ? HUNG_MS : BUSY_MS,
+      this.ready ? HUNG_MS : this.alive ? BUSY_MS : STARTING_MS,
     );
     watch.unref();
-    pending.reject(new ServiceError("timeout", `no answer within ${timeoutMs} ms`));
+    pending.reject(this.why(timeoutMs));
   }
 
   /** Ends a child that does not do what a service does. */
@@ -300,18 +356,19 @@ export class Service {
     if (child !== this.child) return;
     this.child = undefined;
     this.ready = false;
-    this.trouble = trouble;
+    this.trouble = this.lost = trouble;
     this.failures = Date.now() - this.began < SHORT_LIFE_MS ? this.failures + 1 : 0;
     const pause = this.failures > 1 ? Math.min(LONGEST_PAUSE_MS, 500 * 2 ** (this.failures - 1)) : 0;
     this.notBefore = Date.now() + pause;
-    this.drop(this.trouble);
+    if (pause === 0) this.drop(`${trouble} and is being started again`, "");
+    else this.drop(trouble, ADVICE);
     if (pause === 0) this.start();
   }
 
-  private drop(trouble: string): void {
+  private drop(trouble: string, advice: string): void {
     for (const pending of this.pending.values()) {
       clearTimeout(pending.timer);
-      pending.reject(new ServiceError("service-down", trouble, ADVICE));
+      pending.reject(new ServiceError("service-down", trouble, advice));
     }
     this.pending.clear();
   }
