@@ -10,7 +10,20 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.realpi import FACT, QUESTION, TOOLS, Home, Model, Pi, evidence, fill, lose_the_fact, needs_pi, text_of
+from tests.realpi import (
+    FACT,
+    PROBE,
+    QUESTION,
+    TOOLS,
+    Home,
+    Model,
+    Pi,
+    evidence,
+    fill,
+    lose_the_fact,
+    needs_pi,
+    text_of,
+)  # fmt: skip
 
 pytestmark = needs_pi
 
@@ -134,6 +147,31 @@ def test_summaries_are_made_without_what_is_marked(home: Home, model: Model) -> 
         assert CANARY not in json.dumps(model.requests[since:])
         assert HIDDEN in json.dumps(model.summaries[-1])
         assert pi.faults == []
+
+
+@pytest.mark.parametrize("local", [False, True])
+def test_a_summary_of_a_branch_that_is_left_is_made_without_what_is_marked(
+    home: Home, model: Model, local: bool
+) -> None:
+    add_provider(home, "here")
+    configure(home, enabled=True, localProviders=["here"])
+    with Pi(home, "-e", str(PROBE)) as pi:
+        pi.ask("set_model", provider="here", modelId="fake-1")
+        pi.prompt("let us begin")
+        pi.prompt(MARKED)
+        fill(pi, 2)
+        rows = json.loads(pi.say("/entries"))["rows"]
+        first = next(row["id"] for row in rows if row.get("role") == "user")
+        pi.ask("set_model", provider="here" if local else "fake", modelId="fake-1")
+        since = len(model.requests)
+        pi.say(f"/goto {first} summarize")
+        (asked,) = model.requests[since:]
+        assert (CANARY in json.dumps(asked)) == local
+        assert (HIDDEN in json.dumps(asked)) != local
+        assert "talk about apples and pears, part 1" in json.dumps(asked)
+        assert pi.faults == []
+    # What Pi keeps of the branch is not touched.
+    assert CANARY in home.session_files()[-1].read_text()
 
 
 def test_what_a_tool_of_ours_told_a_local_model_is_not_told_a_remote_one(home: Home, model: Model) -> None:
@@ -273,6 +311,9 @@ def test_a_call_that_goes_elsewhere_than_it_was_judged_for_carries_nothing_of_ou
         assert text_of(model.calls[-1][-1]) == QUESTION
         assert FACT not in json.dumps(model.calls[-1])
         assert evidence(model.calls[-1]) == []
+        # The record says what went out, not what was planned.
+        assert "undelivered:another-model" in pi.say("/context excluded")
+        assert "retrieved: nothing" in pi.say("/context manifest")
         assert pi.faults == []
 
 

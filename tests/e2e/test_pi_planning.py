@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -110,3 +111,34 @@ def test_what_a_small_window_cannot_hold_comes_back_as_evidence(tmp_path: Path, 
         assert pi.faults == []
     (file,) = home.session_files()
     assert FACT in file.read_text(encoding="utf-8")
+
+
+def test_what_pi_counts_in_its_context_leaves_less_room_for_evidence(home: Home, model: Model) -> None:
+    """The provider counts more than anybody can estimate: its own prompt, its own tokens."""
+    with Pi(home) as pi:
+        lose_the_fact(pi)
+        counted: dict[int, bool] = {}
+        for used in (100, 60_000, 102_300, 100):
+            model.tokens = lambda _, used=used: used  # type: ignore[misc]  # the loop's value
+            pi.prompt(OFF_TOPIC)
+            pi.prompt(QUESTION)
+            counted[used] = bool(evidence(model.calls[-1]))
+            tokens = pi.say("/context tokens")
+            assert text_of(model.calls[-1][-1]) == QUESTION
+            if used == 60_000:
+                (alone,) = re.findall(r"Pi alone: ([\d,]+) tokens", tokens)
+                assert 60_000 <= int(alone.replace(",", "")) <= 60_300
+        assert counted == {100: True, 60_000: True, 102_300: False}
+        assert pi.faults == []
+
+
+def test_what_pi_counted_before_a_compaction_counts_no_more(home: Home, model: Model) -> None:
+    with Pi(home) as pi:
+        lose_the_fact(pi)
+        model.tokens = lambda _: 102_300
+        fill(pi, 4)
+        model.tokens = lambda _: 100
+        pi.ask("compact")
+        pi.prompt(QUESTION)
+        assert carries_the_fact(model.calls[-1])
+        assert pi.faults == []
