@@ -52,14 +52,11 @@ class Manifests:
 
     def amend(self, session: str, old: str, new: str) -> bool:
         """Puts a record in the place of the latest one of a session. False if that is another, or cannot be written."""
-        if not self._writable or not size_of(self._path):
-            return False
 
-        def write(database: Database) -> bool:
-            changed: list[Any] = database.connection.execute(_AMEND, (session, old, new)).fetchall()
-            return bool(changed)
+        def write(connection: apsw.Connection) -> bool:
+            return bool(connection.execute(_AMEND, (session, old, new)).fetchall())
 
-        return self._use(write, writing=True) is True
+        return self._annex.exists and self._annex.write(write) is True
 
     def latest(self, session: str | None, limit: int) -> tuple[tuple[float, str], ...]:
         """Time and record of the latest ones, newest first; of one session, or of all."""
