@@ -135,10 +135,11 @@ def _ask_service(name: str, command: Sequence[str], *, remedy: str = "run it by 
     ]
     lines = b"".join(json.dumps(one).encode() + b"\n" for one in asked)
     environment = {**os.environ, "PYTHONUTF8": "1"}
+    home = os.path.expanduser("~")
     try:
         done = subprocess.run(  # noqa: S603 - what the user has installed
             command, input=lines, capture_output=True, timeout=PATIENCE, check=False, env=environment,
-            cwd=os.path.expanduser("~"),
+            cwd=home if os.path.isdir(home) else None,
         )  # fmt: skip
         told = json.loads(done.stdout.partition(b"\n")[0])["result"]
         detail = f"answers: version {told['server']['version']}, protocol {told['protocol']}"

@@ -71,6 +71,15 @@ def test_a_fresh_installation_is_well_and_says_what_is_not_used(doctor: Doctor) 
 
 
 @pytest.mark.usefixtures("quick")
+def test_a_service_starts_where_there_is_no_home_folder(
+    doctor: Doctor, user: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("HOME", "USERPROFILE"):
+        monkeypatch.setenv(name, str(user / "none"))
+    _, found = doctor()
+    assert [one["status"] for one in found["service"]] == ["ok"]
+
+
 def test_text_is_a_line_a_check(capsys: pytest.CaptureFixture[str], user: Path) -> None:
     (user / "store").write_text("no folder")
     assert main(["doctor"]) == 1
