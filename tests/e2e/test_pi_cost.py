@@ -23,13 +23,18 @@ PAUSE = 0.1
 """Seconds between an answer and the next request: nobody reads and types faster."""
 BRANCH = 5_000
 """Entries of the session in which calls are timed."""
-ROUNDS = 5
-NEAR = 2
-"""The target is milliseconds, of which a slow machine has fewer: within so many times a miss is told and no failure."""
+ROUNDS = 3
+"""Runs at most: a single one that something else disturbed is no failure."""
+MIDDLE, LATE = 10, 25
+"""The target in milliseconds: of the median, and of p95 unless a handler that only echoes takes almost as long."""
 ALONE = 1.2
 """A machine that is less than so many times as slow as alone counts as one that does nothing else."""
-CROWDED = 4
-"""How many times as wide the target is elsewhere: about twice what such machines were seen to need."""
+CROWDED, CROWDED_LATE = 2, 4
+"""How many times as wide the targets are elsewhere, on top of how much slower it makes a processor.
+
+Service and host each wait for the processor whenever they are woken, at p95 several times in one call. With ten other
+processes on two processors runs took 0.3 to 0.8 and 1.2 to 2.8 times what `Crowd.factor` allows.
+"""
 
 
 @pytest.fixture
@@ -98,16 +103,25 @@ class Round(NamedTuple):
     echo_late: float
     factor: float
 
-    def keeps(self, room: float = 1) -> bool:
-        """Whether it keeps the target, `room` times as wide, for a machine that is so much slower."""
-        slower = room * self.factor
-        return self.middle < 10 * slower and self.late < max(25 * slower, 2.5 * self.echo_late)
+    @property
+    def targets(self) -> tuple[float, float]:
+        """What it has to stay below on such a machine."""
+        alone = self.factor < ALONE
+        middle, late = (MIDDLE, LATE) if alone else (MIDDLE * CROWDED * self.factor, LATE * CROWDED_LATE * self.factor)
+        return middle, max(late, 2.5 * self.echo_late)
+
+    @property
+    def keeps(self) -> bool:
+        """Whether it keeps the target."""
+        middle, late = self.targets
+        return self.middle < middle and self.late < late
 
     def __str__(self) -> str:
+        middle, late = self.targets
         return (
             f"held up for {self.middle:.1f} ms in the median, p95 {self.late:.1f}; a handler that only echoes: "
             f"{self.echo_middle:.1f} ms, p95 {self.echo_late:.1f} ms; other work made this machine {self.factor:.1f} "
-            f"times as slow (targets there: {10 * self.factor:.0f} and {25 * self.factor:.0f} ms)"
+            f"times as slow (targets there: {middle:.0f} and {late:.0f} ms)"
         )
 
 
@@ -140,23 +154,15 @@ def measure_calls(home: Home, session: Path, requests: list[str], number: int) -
 
 
 def test_a_call_of_a_long_session_is_held_up_for_milliseconds(home: Home, capsys: pytest.CaptureFixture[str]) -> None:
-    """The target counts where nothing else runs, and one of a few runs has to keep it.
-
-    Other work holds up a call by more than `Crowd` sees: each of two processes waits for the processor whenever it is
-    woken, and at p95 several times in one call. There the bound only tells what is much slower than it was.
-    """
+    """Where nothing else runs the target is that of the issue; elsewhere it is as much wider as that work makes it."""
     file, requests = long_session(home)
-    near = False
     for number in range(ROUNDS):
         one = measure_calls(home, file, requests, number)
         with capsys.disabled():
             print(f"\n{BRANCH:,} entries, {len(requests)} calls: {one}")
-        if one.keeps(1 if one.factor < ALONE else CROWDED):
+        if one.keeps:
             return
-        near = near or one.keeps(NEAR)
-    assert near, f"no run of {ROUNDS} kept the target or came near it"
-    with capsys.disabled():
-        print(f"\nMISSED: no run of {ROUNDS} kept the target on this machine; one came within {NEAR} times")
+    pytest.fail(f"no run of {ROUNDS} kept the target")
 
 
 def test_a_start_is_held_up_for_less_than_20_ms(home: Home, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
