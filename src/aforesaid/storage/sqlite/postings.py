@@ -134,11 +134,22 @@ class Scores:
 class Postings:
     """The lists of one open session file."""
 
-    __slots__ = ("_asked", "_corpus", "_fresh", "_generation", "_held", "_latest", "_lists", "_masks", "_numpy", "_worth")
+    __slots__ = (
+        "_asked",
+        "_corpus",
+        "_fresh",
+        "_generation",
+        "_held",
+        "_latest",
+        "_lists",
+        "_masks",
+        "_numpy",
+        "_worth",
+    )
 
     def __init__(self) -> None:
         self._generation = -1
-        self._numpy: Any = None  # False once it turned out not to be installed
+        self._bare = False  # numpy turned out not to be installed
         self._forget()
 
     def _forget(self) -> None:
@@ -271,14 +282,14 @@ class Postings:
         return self._load_numpy() if self._lists and self._worth else None
 
     def _load_numpy(self) -> Any:
-        if self._numpy is None:
-            try:
-                import numpy  # late: an extra, and only worth its start for a process that stays
-            except ImportError:
-                self._numpy, self._worth = False, False
-            else:
-                self._numpy = numpy
-        return self._numpy or None
+        if self._bare:
+            return None
+        try:
+            import numpy  # late: an extra, and only worth its start for a process that stays
+        except ImportError:
+            self._bare, self._worth = True, False
+            return None
+        return numpy
 
     def latest(self, generation: int, phrases: tuple[str, ...]) -> Scores | None:
         """The scores of a query that was the last one to be asked, if they were computed here."""
