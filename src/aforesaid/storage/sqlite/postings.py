@@ -136,6 +136,7 @@ class Postings:
 
     __slots__ = (
         "_asked",
+        "_bare",
         "_corpus",
         "_fresh",
         "_generation",
@@ -143,7 +144,6 @@ class Postings:
         "_latest",
         "_lists",
         "_masks",
-        "_numpy",
         "_worth",
     )
 
