@@ -24,8 +24,7 @@ from aforesaid.errors import (
     TextSearchFailed,
 )
 from aforesaid.indexing import sync
-from aforesaid.storage.sqlite import SqliteStore, open_store
-from aforesaid.storage.sqlite import store as stores
+from aforesaid.storage.sqlite import SqliteStore, files, open_store
 from aforesaid.storage.sqlite.catalogue import Catalogue
 from aforesaid.storage.sqlite.connection import CACHE_KIB, PAGE
 from aforesaid.storage.sqlite.store import KEPT_OPEN, key_of
@@ -297,8 +296,8 @@ def test_the_list_says_what_the_files_say_where_the_catalogue_is_behind(
 def test_many_files_stay_open_only_while_they_hold_little(
     store: SqliteStore, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(stores, "KEPT_ANYWAY", 2)
-    monkeypatch.setattr(stores, "KEPT_BYTES", 1)
+    monkeypatch.setattr(files, "KEPT_ANYWAY", 2)
+    monkeypatch.setattr(files, "KEPT_BYTES", 1)
     for number in range(6):
         put(store, f"/f{number}")
     logs = [path for path in (folder / "sessions").iterdir() if path.name.endswith("-wal")]

@@ -18,10 +18,10 @@ from aforesaid.model import Tally
 from aforesaid.reports import StoreStatus
 from aforesaid.storage.sqlite import migrations
 from aforesaid.storage.sqlite.connection import Database
+from aforesaid.storage.sqlite.layout import key_of
 from aforesaid.storage.sqlite.manifests import MOST_BYTES
 from aforesaid.storage.sqlite.shard import Shard
 from aforesaid.storage.sqlite.snapshot import ShardSnapshot
-from aforesaid.storage.sqlite.store import key_of
 from aforesaid.storage.sqlite.writer import ShardWriter
 
 if TYPE_CHECKING:

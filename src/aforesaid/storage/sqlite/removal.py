@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 
 from aforesaid.storage.sqlite.connection import COMPANIONS, SUFFIX
-from aforesaid.storage.sqlite.store import DAMAGED, SESSIONS, VECTORS
+from aforesaid.storage.sqlite.layout import DAMAGED, SESSIONS, VECTORS
 
 _KEY_LENGTH = 32
 _OURS = "calibration"
