@@ -159,6 +159,15 @@ def test_the_strong_baseline_has_stems_and_the_topics_of_the_product(folder: Pat
         arm.close()
 
 
+def test_arms_with_vectors_are_asked_if_they_are_named(folder: Path) -> None:
+    (folder / "work").mkdir()
+    names = ("hybrid:feature-hash-v1", "hybrid:feature-hash-v1:working")
+    assert not set(names) & set(replay.ARMS)
+    answers = replay.run(names, labels.read(str(folder), 1), str(folder / "work"))
+    assert tuple(answers) == names
+    assert all("e0000000" in answers[name][0].excerpts[0].names for name in names)
+
+
 def test_a_baseline_keeps_to_the_budget(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(replay, "BUDGET", 250)
     (folder / "work").mkdir()

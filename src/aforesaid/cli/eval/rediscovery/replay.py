@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final, Protocol
 from msgspec import Struct
 
 from aforesaid.branches import find_branch
-from aforesaid.cli.eval.arms import DEPTH, PRODUCT, defaults
+from aforesaid.cli.eval.arms import DEPTH, HYBRID, PRODUCT, defaults
 from aforesaid.engine import Engine
 from aforesaid.errors import BadArgument, OperationError
 from aforesaid.evidence import frame
@@ -161,9 +161,11 @@ class Bm25(Fts5):
 class Product:
     """The engine, with settings of the arm on top of the configuration's defaults."""
 
-    def __init__(self, store: str, settings: Mapping[str, object]) -> None:
-        """Takes a store that holds the transcripts."""
+    def __init__(self, store: str, settings: Mapping[str, object], files: Sequence[str]) -> None:
+        """Takes a store that holds the transcripts, and their paths."""
         self._engine = Engine.open(store, defaults(settings))
+        if settings.get("retrieval.semantic"):
+            self._engine.index(*files)  # so that no prompt waits for vectors
 
     def ask(self, moment: Moment) -> Sequence[Excerpt]:
         """See `Arm`.
@@ -177,6 +179,9 @@ class Product:
         )
         if found.status == "failed":
             raise OperationError(f"a retrieval failed: {found.diagnostics.warnings}", "report this as a fault")
+        vectors = found.diagnostics.semantic
+        if vectors is not None and vectors.reason is not None:
+            raise OperationError(f"vectors were not used: {vectors.reason}", "see docs/semantic.md")
         return [
             Excerpt(names=_names(hit.ranked.candidate.entry), text=hit.excerpt, tokens=hit.tokens) for hit in found.hits
         ]
@@ -200,6 +205,13 @@ ASKING: Final = {
 }
 """Arms of the product: each ranking with the latest request alone, and with the work around it."""
 ARMS: Final = (*BASELINES, *ASKING)
+"""What is asked by default: everything that needs no extra."""
+_HYBRID: Final = {name: way.settings for name, way in HYBRID.items() if not way.admitting}
+NAMED: Final = {
+    **_HYBRID,
+    **{f"{name}:working": {**settings, "retrieval.query": "working"} for name, settings in _HYBRID.items()},
+}
+"""The same with vectors of each model, which take long to make; asked if named."""
 
 
 def run(
@@ -208,7 +220,7 @@ def run(
     """Asks each arm at each prompt, first those with needs, then those without.
 
     Args:
-        chosen: names out of `ARMS`.
+        chosen: names out of `ARMS` and `NAMED`.
         labels: the set.
         folder: existing, empty working folder.
         progress: called with questions answered and in all.
@@ -217,17 +229,20 @@ def run(
         BadArgument: there is no such arm.
         OperationError: a transcript could not be indexed, or a retrieval failed.
     """
-    unknown = [name for name in chosen if name not in ARMS]
+    known = (*ARMS, *NAMED)
+    unknown = [name for name in chosen if name not in known]
     if unknown:
-        raise BadArgument(f"there is no arm {unknown[0]}", f"choose from {', '.join(ARMS)}")
+        raise BadArgument(f"there is no arm {unknown[0]}", f"choose from {', '.join(known)}")
     prompts = (*labels.prompts, *labels.silent)
     store = os.path.join(folder, "store")
+    files = sorted({prompt.file for prompt in prompts})
     with Engine.open(store, defaults({})) as engine:
-        for report in engine.index(*sorted({prompt.file for prompt in prompts})).sessions:
+        for report in engine.index(*files).sessions:
             if report.error is not None:
                 raise OperationError(report.error, "report this as a fault of aforesaid")
     arms: dict[str, Arm] = {
-        name: BASELINES[name]() if name in BASELINES else Product(store, ASKING[name]) for name in chosen
+        name: BASELINES[name]() if name in BASELINES else Product(store, (ASKING | NAMED)[name], files)
+        for name in chosen
     }
     answers: dict[str, list[Answer]] = {name: [] for name in chosen}
     opened = open_store(store)
