@@ -285,6 +285,7 @@ def test_pis_own_classifiers_are_asked_over_their_own_wire(viewed: Home, model: 
         del document["providers"]["typesafe"]
         file.write_text(json.dumps(document))
     with Pi(viewed, "-c") as pi:
+        pi.say("/context status")  # a busy machine may need longer for the service than a first call waits
         choose(viewed, "jev-latest", "typesafe", timeoutMs=10_000)
         pi.prompt("how tall is the tower?")
         pi.prompt(QUESTION)
@@ -336,6 +337,7 @@ def test_pis_own_providers_send_one_request_whatever_comes_back(
     offer(viewed, classifier)
     choose(viewed, WIRE[0][1], WIRE[0][0], timeoutMs=10_000)
     with Pi(viewed) as pi:
+        pi.say("/context status")  # see above
         for number, (provider, name, script, expected) in enumerate(WIRE, 1):
             choose(viewed, name, provider, timeoutMs=10_000)
             classifier.script = script
@@ -579,14 +581,21 @@ def test_print_mode_ends_when_its_answer_is_there(viewed: Home, model: Model, cl
     choose(viewed, "org/one", timeoutMs=10_000)
     with run(viewed, classifier, "org/one") as pi:
         lose_the_fact(pi)
-    environment = {"CLASSIFIER_URL": classifier.url, "CLASSIFIER_MODELS": "org/one"}
-    done = viewed.print("-c", "-e", str(FIXTURE), QUESTION, **environment)
-    assert (done.returncode, done.stdout.strip()) == (0, b"fine")
+
+    def ask() -> float:
+        """Seconds of a run. On a busy machine the service may come too late for its only call; then another is made."""
+        for _ in range(5):
+            began = time.monotonic()
+            environment = {"CLASSIFIER_URL": classifier.url, "CLASSIFIER_MODELS": "org/one"}
+            done = viewed.print("-c", "-e", str(FIXTURE), QUESTION, **environment)
+            assert (done.returncode, done.stdout.strip()) == (0, b"fine")
+            if views(model.calls[-1]):
+                break
+        return time.monotonic() - began
+
+    ask()
     assert diagnostic(model) == "classified"
     choose(viewed, "org/one", timeoutMs=500, maxCandidates=64)
     classifier.seconds = 30
-    began = time.monotonic()
-    done = viewed.print("-c", "-e", str(FIXTURE), QUESTION, **environment)
-    assert (done.returncode, done.stdout.strip()) == (0, b"fine")
-    assert time.monotonic() - began < 20, "nothing keeps the process"
+    assert ask() < 20, "nothing keeps the process"
     assert diagnostic(model) == "classifier-timeout"
