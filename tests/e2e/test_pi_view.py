@@ -584,9 +584,13 @@ def test_print_mode_ends_when_its_answer_is_there(viewed: Home, model: Model, cl
 
     def ask() -> float:
         """Seconds of a run. On a busy machine the service may come too late for its only call; then another is made."""
-        for _ in range(5):
-            began = time.monotonic()
-            environment = {"CLASSIFIER_URL": classifier.url, "CLASSIFIER_MODELS": "org/one"}
+        for wait in (0, 1, 3, 7, 15):
+            began = time.monotonic() + wait
+            environment = {
+                "CLASSIFIER_URL": classifier.url,
+                "CLASSIFIER_MODELS": "org/one",
+                "CLASSIFIER_WAIT_MS": str(wait * 1000),
+            }
             done = viewed.print("-c", "-e", str(FIXTURE), QUESTION, **environment)
             assert (done.returncode, done.stdout.strip()) == (0, b"fine")
             if views(model.calls[-1]):
