@@ -26,7 +26,7 @@ from tests.e2e.test_cli import Desk, make_desk
 from aforesaid import Engine
 from aforesaid.errors import StoreBusy, StoreError
 from aforesaid.indexing import sync
-from aforesaid.storage.sqlite import catalogue, connection, erasure, open_store
+from aforesaid.storage.sqlite import annex, connection, erasure, open_store
 from aforesaid.storage.sqlite.records import squeeze
 from aforesaid.storage.sqlite.store import key_of
 from aforesaid.text import digest
@@ -417,14 +417,14 @@ def test_each_step_of_an_erasure_is_needed(desk: Desk, monkeypatch: pytest.Monke
     plant(desk)
     if fault == "nothing but the rows":
         monkeypatch.setattr(erasure, "scrub", _nothing)
-        monkeypatch.setattr(catalogue, "scrub", _nothing)
+        monkeypatch.setattr(annex, "scrub", _nothing)
     elif fault == "no vacuum, no overwriting":
 
         def only_the_log(database: connection.Database, timeout_ms: int, *, always: bool) -> None:
             database.connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
 
         monkeypatch.setattr(erasure, "scrub", only_the_log)
-        monkeypatch.setattr(catalogue, "scrub", only_the_log)
+        monkeypatch.setattr(annex, "scrub", only_the_log)
         monkeypatch.setattr(connection, "OVERWRITE_IN_PAGES", "OFF")
         monkeypatch.setattr(erasure, "OVERWRITE_EVERYWHERE", "OFF")
     elif fault == "the old index":
