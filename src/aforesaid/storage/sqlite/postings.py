@@ -342,7 +342,7 @@ class Postings:
                 norms = _K1 * (1 - _B + _B * lengths / average)
                 counts = numpy.rint(-addends * norms / (idf * (_K1 + 1.0) + addends))
                 found.counts.frombytes(counts.tobytes())
-        found.grows = self._weigh(found) == found.addends
+        found.grows = self._weigh(found).tobytes() == found.addends.tobytes()  # arrays of floats compare slowly
 
     def _weigh(self, found: _Held) -> array[float]:
         """What each row of a list adds, as FTS5 computes it: see `fts5Bm25Function` in SQLite's `fts5_aux.c`."""
