@@ -66,7 +66,7 @@ PROTOCOL: Final = 1
 class _Opened:
     """An open session: what the host has told of it so far, and what it was answered last."""
 
-    __slots__ = ("call", "context", "file", "handle", "last", "lines", "told", "view")
+    __slots__ = ("call", "context", "file", "handle", "last", "lines", "told", "view", "warm")
 
     def __init__(self, handle: str, file: str | None, told: Open) -> None:
         self.handle = handle
@@ -77,6 +77,7 @@ class _Opened:
         self.call: int | None = None
         self.last: Plan | None = None
         self.view: HistoryView | None = None
+        self.warm = False
 
 
 def _nobody(method: str, params: dict[str, Any], then: Callable[[object], None]) -> None:
@@ -173,20 +174,18 @@ class Sessions:
         else:
             handle = os.path.abspath(check_path(asked.file))
             opened = _Opened(handle, handle, asked)
-            call.afterwards = partial(self._settle_in, handle, call)
+            call.afterwards = partial(self._tend, opened, handle, call)
         self._opened[handle] = opened
         return {"session": handle, "entries": self._sync(opened)}
 
-    def _settle_in(self, file: str, call: Call) -> None:
-        """Prepares for the first question, unless that has come already."""
-        self._tend(file, call)
-        if call.quiet() and os.path.isfile(file):
-            self._engine.warm(file)
-
-    def _tend(self, file: str, call: Call) -> None:
+    def _tend(self, opened: _Opened, file: str, call: Call) -> None:
         """Gets a session ready for the next question, until something is asked."""
         while self._engine.tend(file) and call.quiet():
             pass
+        # The first question often comes before this: then what it found missing is loaded after it, not in a later one.
+        if not opened.warm and call.quiet() and os.path.isfile(file):
+            opened.warm = True
+            self._engine.warm(file)
 
     def _append(self, params: Params, call: Call) -> object:
         asked = read_params(params, Append)
@@ -194,7 +193,7 @@ class Sessions:
         if opened.file is not None:
             if asked.add:
                 raise BadArgument("the session has a file, which is read", "send no lines")
-            call.afterwards = partial(self._tend, opened.file, call)
+            call.afterwards = partial(self._tend, opened, opened.file, call)
             return {"entries": self._sync(opened)}
         if asked.keep not in (0, opened.lines):
             raise BadArgument(f"keep is {asked.keep}, and {opened.lines} lines are known", "send all with keep 0")
