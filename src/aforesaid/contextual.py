@@ -200,8 +200,9 @@ def order_arrays(
         chosen = numpy.flatnonzero(total >= least)
     chosen = chosen[numpy.lexsort((-at[chosen], -total[chosen]))][:limit]
     if literal:
-        named = numpy.isin(rows, numpy.fromiter(literal, numpy.int64, len(literal)))
-        chosen = numpy.concatenate([chosen, numpy.flatnonzero(named)])
+        named = numpy.zeros(arrays.size, numpy.bool_)
+        named[numpy.fromiter((row for row in literal if row < arrays.size), numpy.int64)] = True
+        chosen = numpy.concatenate([chosen, numpy.flatnonzero(named[rows])])
     columns = (part[chosen].tolist() for part in (rows, own, near, worth[rows]))
     return {
         row: Relevance(own=score, neighbours=beside, semantic=vector)

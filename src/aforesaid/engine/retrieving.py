@@ -46,8 +46,12 @@ if TYPE_CHECKING:
 _SEARCH_FAILURES = frozenset({ExactSearchFailed.code, TextSearchFailed.code})
 
 
-_ANYTHING = 'Yesterday `parse_port` in src/app/main.py raised E1234, "not found": which port, and why the other host?'
-"""A request of every kind."""
+_ANYTHING = (
+    'Yesterday `parse_port` in src/app/main.py raised E1234, "not found": which port, and why the other host?',
+    "Perché l'errore di parseHTTPPort è tornato con `max_retries` --force?",
+    "数据库的端口为什么是8080? サーバーの設定ファイルの番号は何でしたか",
+)
+"""Requests of every kind: what reading them takes is made when it is first needed."""
 
 
 class Retrieving(Upkeep):
@@ -91,18 +95,20 @@ class Retrieving(Upkeep):
         self._count(answer.withheld)
         return answer
 
-    def warm(self, session: Path) -> None:
-        """Loads what the first retrieval from a session would have to load, for a moment in which nobody waits.
+    def warm(self, session: Path, quiet: Callable[[], bool]) -> None:
+        """Loads what the first retrievals from a session would have to load, for a moment in which nobody waits.
 
         Args:
             session: a transcript.
+            quiet: whether that is still so; asked between steps of some milliseconds.
 
         Raises:
             AforesaidError: it cannot be retrieved from.
         """
         found, reasons = self._refresh(os.fspath(session))
-        for _ in range(2):  # what is asked twice stays in memory, and is computed otherwise
-            self._retrieve(found, reasons, leaf=None, query=_ANYTHING)
+        for query in (_ANYTHING[0], *_ANYTHING):  # what is asked twice stays in memory, and is computed otherwise
+            if quiet():
+                self._retrieve(found, reasons, leaf=None, query=query)
 
     def _retrieval_options(self) -> RetrievalOptions:
         return RetrievalOptions(

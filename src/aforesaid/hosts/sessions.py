@@ -185,7 +185,7 @@ class Sessions:
         # The first question often comes before this: then what it found missing is loaded after it, not in a later one.
         if not opened.warm and call.quiet() and os.path.isfile(file):
             opened.warm = True
-            self._engine.warm(file)
+            self._engine.warm(file, call.quiet)
 
     def _append(self, params: Params, call: Call) -> object:
         asked = read_params(params, Append)
