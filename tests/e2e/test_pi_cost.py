@@ -23,12 +23,10 @@ PAUSE = 0.1
 """Seconds between an answer and the next request: nobody reads and types faster."""
 BRANCH = 5_000
 """Entries of the session in which calls are timed."""
-ROUNDS = 5
-"""Runs at most: a single one that something else disturbed is no failure."""
+ROUNDS = 4
+"""Runs at most: one that something else disturbed is no failure."""
 MIDDLE, LATE = 10, 25
 """The target in milliseconds: of the median, and of p95 unless a handler that only echoes takes almost as long."""
-NEAR = 2
-"""A quiet machine takes 8 to 9 and 23 to 29 ms: within so many times the target a miss is told and no failure."""
 ALONE = 1.2
 """A machine that is less than so many times as slow as alone counts as one that does nothing else."""
 CROWDED, CROWDED_LATE = 2, 4
@@ -109,9 +107,8 @@ class Round(NamedTuple):
     def targets(self) -> tuple[float, float]:
         """What it has to stay below on such a machine."""
         alone = self.factor < ALONE
-        middle, late = (NEAR, NEAR) if alone else (CROWDED * self.factor, CROWDED_LATE * self.factor)
-        middle, late = MIDDLE * middle, LATE * late
-        return middle, max(late, 2.5 * self.echo_late)
+        middle, late = (1, 1) if alone else (CROWDED * self.factor, CROWDED_LATE * self.factor)
+        return MIDDLE * middle, max(LATE * late, 2.5 * self.echo_late)
 
     @property
     def keeps(self) -> bool:
@@ -157,14 +154,12 @@ def measure_calls(home: Home, session: Path, requests: list[str], number: int) -
 
 
 def test_a_call_of_a_long_session_is_held_up_for_milliseconds(home: Home, capsys: pytest.CaptureFixture[str]) -> None:
-    """The target counts where nothing else runs, and is told; what fails is what is much slower than it was."""
+    """Where nothing else runs the target is that of the issue; elsewhere it is as much wider as that work makes it."""
     file, requests = long_session(home)
     for number in range(ROUNDS):
         one = measure_calls(home, file, requests, number)
         with capsys.disabled():
             print(f"\n{BRANCH:,} entries, {len(requests)} calls: {one}")
-            if one.middle >= MIDDLE * one.factor or one.late >= max(LATE * one.factor, 2.5 * one.echo_late):
-                print(f"MISSED: the target is {MIDDLE} and {LATE} ms")
         if one.keeps:
             return
     pytest.fail(f"no run of {ROUNDS} kept the target")

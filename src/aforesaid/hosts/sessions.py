@@ -182,7 +182,10 @@ class Sessions:
         """Gets a session ready for the next question, until something is asked."""
         while self._engine.tend(file) and call.quiet():
             pass
-        # The first question often comes before this: then what it found missing is loaded after it, not in a later one.
+        self._warm(opened, file, call)
+
+    def _warm(self, opened: _Opened, file: str, call: Call) -> None:
+        """Loads once what questions will need. The first one often comes before there was time for that."""
         if not opened.warm and call.quiet() and os.path.isfile(file):
             opened.warm = True
             self._engine.warm(file, call.quiet)
@@ -320,9 +323,8 @@ class Sessions:
         )
         opened.last = made
         opened.view = engine.last_view
-        # The host is waiting for the answer, and nobody for the record of it.
-        call.afterwards = partial(engine.keep_manifest, made, session=opened.handle)
         told = _carry(made) | {"policy": tell_policy(engine, None if model is None else model.provider)}
+        call.afterwards = partial(self._follow_up, engine, opened, made, call)
         if views is not None:
             told["view"] = {
                 "settings": self._view_settings(),
@@ -330,6 +332,13 @@ class Sessions:
                 "diagnostics": None if opened.view is None else wire.view_diagnostics(opened.view),
             }
         return told
+
+    def _follow_up(self, engine: Engine, opened: _Opened, made: Plan, call: Call) -> None:
+        """What nobody waits for: the record of a plan, and what later questions need, while the model answers."""
+        engine.keep_manifest(made, session=opened.handle)
+        # With a policy the final messages are judged next, and that should not wait.
+        if opened.file is not None and not engine.config.boolean("privacy.enabled"):
+            self._warm(opened, opened.file, call)
 
     def _clear(self, params: Params, call: Call) -> object:
         asked = read_params(params, Clear)

@@ -25,6 +25,7 @@ class Desk:
     def __init__(self, engine: Engine) -> None:
         self.engine = engine
         self.ended = 0
+        self.quiet = True
         self.sessions = Sessions(engine, self._end)
         self.methods = self.sessions.table({})
 
@@ -33,6 +34,7 @@ class Desk:
 
     def call(self, method: str, **params: Any) -> Any:
         call = Call(1, method, dict(params), wanted=True, arrived=0.0)
+        call.quiet = lambda: self.quiet
         answer = self.methods[method](call.params, call)
         if call.afterwards is not None:
             call.afterwards()
@@ -62,6 +64,45 @@ def test_a_plan_is_kept_in_the_store_after_the_answer(desk: Desk, tmp_path: Path
     assert len(told["messages"]) == 1
     (kept,) = desk.engine.manifests(session=file)
     assert kept.manifest.retrieved_event_ids == ("e0000000",)
+
+
+@pytest.fixture
+def warmed(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The sessions that were prepared for questions."""
+    known: list[str] = []
+    monkeypatch.setattr(desk.engine, "warm", lambda session, quiet: known.append(session) if quiet() else None)
+    return known
+
+
+def test_what_questions_need_is_loaded_once_and_when_nobody_waits(
+    desk: Desk, tmp_path: Path, warmed: list[str]
+) -> None:
+    file = pi.write(tmp_path / "s.jsonl", rows())
+    desk.quiet = False
+    session = desk.call("session/open", host="pi", sessionId="one", file=str(file))["session"]
+    desk.call("session/context", session=session, **ASK)
+    assert warmed == [], "somebody was waiting"
+    desk.quiet = True
+    desk.call("session/append", session=session)
+    desk.call("session/append", session=session)
+    assert warmed == [str(file)]
+
+
+@pytest.mark.parametrize("policy", [False, True])
+def test_it_is_loaded_while_the_model_answers_but_not_before_a_judgment(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, policy: bool
+) -> None:
+    file = pi.write(tmp_path / "s.jsonl", rows())
+    config = Config.load(settings=[f"privacy.enabled={str(policy).lower()}"])
+    with Engine.open(tmp_path / "store", config) as engine:
+        known: list[str] = []
+        monkeypatch.setattr(engine, "warm", lambda session, quiet: known.append(session) if quiet() else None)
+        desk = Desk(engine)
+        desk.quiet = False
+        session = desk.call("session/open", host="pi", sessionId="one", file=str(file))["session"]
+        desk.quiet = True
+        desk.call("session/context", session=session, **ASK)
+        assert known == ([] if policy else [str(file)])
 
 
 def test_a_session_without_a_file_keeps_its_manifests_in_memory(desk: Desk, tmp_path: Path) -> None:
