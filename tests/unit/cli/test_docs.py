@@ -99,3 +99,12 @@ def test_every_reason_of_a_flaw_is_explained() -> None:
     of_retrieve = {"stale", "source-missing"}
     of_recall = {"pattern-budget", "terms-dropped", "privacy-policy", "not-indexed", "sessions-not-opened"}
     assert explained - reasons == of_retrieve | of_recall | {"ancestor-missing", "ancestor-unverified"}
+
+
+def test_the_page_on_the_architecture_names_every_room() -> None:
+    page = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    named = {name.strip("/").removeprefix("hosts/") for name in re.findall(r"`([a-z_/]+)`", page)}
+    source = ROOT / "src" / "aforesaid"
+    rooms = {path.stem for folder in (source, source / "hosts") for path in folder.iterdir() if path.suffix == ".py"}
+    rooms |= {path.parent.name for folder in (source, source / "hosts") for path in folder.glob("*/__init__.py")}
+    assert {room for room in rooms if not room.startswith("__")} - named == {"hosts"}, "but for the folder itself"
