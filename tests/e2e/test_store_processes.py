@@ -34,7 +34,7 @@ def start(action: str, *arguments: Path | str, **environment: str) -> subprocess
     return subprocess.Popen(
         [sys.executable, "-m", "tests.e2e.store_child", action, *map(str, arguments)],
         cwd=ROOT,
-        env={**os.environ, "PYTHONPATH": str(ROOT), **environment},
+        env={**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "src")]), **environment},
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
