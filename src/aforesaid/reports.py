@@ -41,10 +41,17 @@ class SyncReport(Struct, frozen=True, kw_only=True):
 
 
 class IndexReport(Struct, frozen=True, kw_only=True):
-    """What one indexing run did, a report a session in path order."""
+    """What one indexing run did.
+
+    Attributes:
+        sessions: a report a session, in path order.
+        duration_ms: milliseconds.
+        vectors_missing: why vectors that are wanted were not made (reasons as in `answers.Semantic`), if so.
+    """
 
     sessions: tuple[SyncReport, ...]
     duration_ms: float = 0.0
+    vectors_missing: str | None = None
 
 
 class VectorCount(Struct, frozen=True, kw_only=True):

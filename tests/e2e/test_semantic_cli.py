@@ -61,6 +61,10 @@ def test_a_model_that_is_not_there_is_said_to_people(tmp_path: Path, file: Path)
     )  # fmt: skip
     assert done.returncode == 0
     assert "Vectors were not used: model-unknown." in done.stdout
+    indexed = run(tmp_path, "--set", "retrieval.embedding.model=none", "index", str(file))
+    assert indexed.returncode == 0
+    assert "vectors are missing (model-unknown)" in indexed.stderr
+    assert "vectors" not in run(tmp_path, "index", str(file)).stderr
 
 
 def test_the_service_answers_with_vectors(tmp_path: Path, file: Path) -> None:

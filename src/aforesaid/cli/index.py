@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from aforesaid.cli.terminal import Progress, count, emit, fail, one_line, show, show_table
+from aforesaid.cli.terminal import Progress, count, emit, fail, one_line, show, show_table, warn
 from aforesaid.errors import BadArgument, SessionForgotten
 from aforesaid.hosts import HOSTS, folders_with_sessions, wire_upkeep
 
@@ -58,6 +58,8 @@ def show_report(report: IndexReport, *, verbose: bool) -> None:
         if session.error_code not in {None, SessionForgotten.code}:
             fail(session.error_code, session.error or session.file)
     show([*_flaws(report, verbose=verbose), "", _totals(report)])
+    if report.vectors_missing is not None:
+        warn(f"vectors are missing ({report.vectors_missing}); requests go by words until they can be made")
 
 
 def _row(report: SyncReport) -> tuple[str, ...]:

@@ -7,7 +7,6 @@ the vectors of what it indexed made. Whatever fails is a reason in the diagnosti
 from __future__ import annotations
 
 import threading
-from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
@@ -150,6 +149,11 @@ class Similarity:
         cleared = judge.clear(texts, [judge.judge(text) for text in texts])
         return cleared if len(cleared.values) == len(texts) else None
 
+    @property
+    def refused(self) -> str | None:
+        """Why the model may not be asked at all, if so."""
+        return self._setup.reason
+
     def update(
         self,
         session: Session,
@@ -263,14 +267,23 @@ def _without_secrets(entry: StoredEntry) -> Source:
     return Source(passages=tuple(passages), texts=tuple(texts))
 
 
-def make_all(engine: Desk, reports: Sequence[SyncReport], progress: Progress | None) -> None:
-    """Makes the vectors of sessions that were just indexed; what fails is tried again by the next request."""
+def make_all(engine: Desk, reports: Sequence[SyncReport], progress: Progress | None) -> str | None:
+    """Makes the vectors of sessions that were just indexed; what fails is tried again by the next request.
+
+    Returns:
+        Why some were not made, if so (reasons as in `Semantic`).
+    """
     similarity = engine._vectors()
     if similarity is None:
-        return
+        return None
+    if similarity.refused is not None:
+        return similarity.refused
     for report in reports:
         if report.session is not None and report.status != "failed":
-            with suppress(StoreError):
+            try:
                 made = similarity.update(report.session, thorough=report.status == "rebuilt", progress=progress)
-                if made is None or made.reason is not None:
-                    return
+            except StoreError:
+                return STORE_FAILED
+            if made is None or made.reason is not None:
+                return STORE_FAILED if made is None else made.reason
+    return None

@@ -6,6 +6,8 @@ import os
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
+from msgspec.structs import replace
+
 from aforesaid.engine.desk import Desk
 from aforesaid.engine.discovery import discover, reader_of
 from aforesaid.errors import (
@@ -64,15 +66,15 @@ class Upkeep(Desk):
             # If it fails, a search of many sessions will try it again, and open more of them until then.
             with suppress(StoreError):
                 self._store.learn_words(synced)
-        self._make_vectors(report, progress)
-        return report
+        return self._make_vectors(report, progress)
 
-    def _make_vectors(self, report: IndexReport, progress: Progress | None) -> None:
+    def _make_vectors(self, report: IndexReport, progress: Progress | None) -> IndexReport:
         """Makes the vectors of what was indexed, if vectors are wanted."""
-        if self.config.boolean("retrieval.semantic"):
-            from aforesaid.engine.similarity import make_all  # late: the lexical path needs none of it
+        if not self.config.boolean("retrieval.semantic"):
+            return report
+        from aforesaid.engine.similarity import make_all  # late: the lexical path needs none of it
 
-            make_all(self, report.sessions, progress)
+        return replace(report, vectors_missing=make_all(self, report.sessions, progress))
 
     def rebuild(self, *, session: Path | None = None, progress: Progress | None = None) -> IndexReport:
         """Derives the data of one session, or of all, again from the transcripts.
@@ -87,8 +89,7 @@ class Upkeep(Desk):
 
         files = [(reader_of(known.header.host), known.file) for known in chosen]
         report = sync_all(self._store, files, rebuild=True, redacting=self._redacting, progress=progress)
-        self._make_vectors(report, progress)
-        return report
+        return self._make_vectors(report, progress)
 
     def forget(
         self,
