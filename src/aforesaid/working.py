@@ -1,7 +1,8 @@
 """Between floors 4 and 5: what the agent is working on, read from what the model still sees.
 
 `retrieval` asks for it where `retrieval.query` is `working`: a second query beside the latest request, with hits and
-verified matches of its own. It reads a bounded stretch at the end of the context, and the summary.
+verified matches of its own; `extractive.survey` always looks for it. It reads a bounded stretch at the end of the
+context, and the summary.
 """
 
 from __future__ import annotations

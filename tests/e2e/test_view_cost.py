@@ -30,8 +30,9 @@ ROUNDS = 40
 MOST, MOST_OF_SLOW = 3.5, 4.5
 """Times the floor that a view may take in the median, and its p95 of the floor's p95.
 
-Measured on two cores with eight to thirteen processes at work: 1.6 to 1.9, and 1.8 to 2.8, 29 to 35 and 48 to 57 ms
-of processor time. What decides about p95 are words of which the index is asked for the first time.
+Measured on two cores beside other work: 2.2 and 2.3 to 2.4, 35 to 37 and 44 to 45 ms of processor time; for the
+request alone 1.6 to 1.9 and 1.8 to 2.8. The floor searches for the request only. What
+decides about p95 are words of which the index is asked for the first time.
 """
 COMMON = [
     f"{root}{end}" for root in ("port", "gate", "index", "cache", "merge", "shard") for end in ("", "s", "ing", "_a")
@@ -85,7 +86,12 @@ def test_a_view_of_ten_thousand_exchanges(tmp_path: Path, capsys: pytest.Capture
     texts = make_texts(random)
     rows = pi.conversation(texts)
     end = pi.compaction("cccccccc", rows[-1]["id"], "nothing")
-    file = pi.write(tmp_path / "s.jsonl", [pi.header("long"), *rows, end, pi.message("q0", "cccccccc", "which port?")])
+    # Each request comes after other work, of more topics than count.
+    works = [
+        pi.message(f"w{number}", "cccccccc", "\n".join(ask(random) for _ in range(6)), "assistant")
+        for number in range(ROUNDS)
+    ]
+    file = pi.write(tmp_path / "s.jsonl", [pi.header("long"), *rows, end, *works])
     floor = Floor(texts)
     # What only the test holds must not be walked by the collector while views are measured.
     del rows, texts
@@ -96,15 +102,16 @@ def test_a_view_of_ten_thousand_exchanges(tmp_path: Path, capsys: pytest.Capture
     with Engine.open(tmp_path / "store") as engine:
         for request in requests[:5]:
             engine.view(session=file, query=request)
-        for request in requests:
+        for number, request in enumerate(requests):
             began = process_time()
-            made = engine.view(session=file, query=request)
+            made = engine.view(session=file, query=request, leaf=f"w{number}")
             between = process_time()
             floor.answer(request)
             views.append(between - began)
             floors.append(process_time() - between)
             assert made.diagnostics.total == EXCHANGES
             assert made.diagnostics.selected > 0
+            assert any(part.name == "work" for one in made.candidates for part in one.score_parts)
             assert made.bytes <= 8192
         gc.unfreeze()
         viewer = engine._viewer

@@ -264,7 +264,6 @@ class Viewer:
             max_candidates=self._engine.config.integer("memory.extractive.maxCandidates"),
             redacting=self._engine.config.boolean("privacy.redactSecrets"),
             saved=session.file not in self._engine._held,
-            working=self._engine.config.text("retrieval.query") == "working",
             shorten=None if paths is None else paths.shorten,
         )
 

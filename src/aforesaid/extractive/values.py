@@ -96,7 +96,7 @@ class ViewOptions(Struct, frozen=True, kw_only=True):
         redacting: replace secrets in what is quoted, where the store holds any (`privacy.redactSecrets`).
         saved: whether the session has a file; else its pointers may not resolve.
         within: places of lost exchanges, from and before which the selection looks; None: all of them.
-        working: look for what the work that is going on needs too, beside the request (`retrieval.query` is `working`).
+        working: look for what the work that is going on needs too, beside the request; only an evaluation does not.
         sampled: fill the pool by time alone, to measure what the index is worth there.
         shorten: shortens paths in what is quoted (`privacy.shortenPaths`); None: it stays verbatim.
     """
@@ -106,7 +106,7 @@ class ViewOptions(Struct, frozen=True, kw_only=True):
     redacting: bool = True
     saved: bool = True
     within: tuple[int, int] | None = None
-    working: bool = False
+    working: bool = True
     sampled: bool = False
     shorten: Callable[[str], str] | None = None
 

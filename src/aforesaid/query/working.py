@@ -1,6 +1,7 @@
-"""Floor 4: what the work that is going on asks for, beside the latest request (`retrieval.query` is `working`).
+"""Floor 4: what the work that is going on asks for, beside the latest request.
 
-`working` hands in what the agent last said, called and planned, and gets a text and its items. Pure.
+Evidence asks for it where `retrieval.query` is `working`, history views always. `working` hands in what the agent last
+said, called and planned, and gets a text and its items. Pure.
 """
 
 from __future__ import annotations

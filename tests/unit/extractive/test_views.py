@@ -68,26 +68,41 @@ def test_nothing_lost_and_nothing_relevant_give_an_empty_view(tmp_path: Path) ->
     assert (none.diagnostics.total, none.diagnostics.omitted) == (1, 1)
 
 
-def test_a_request_to_go_on_finds_what_the_work_needs_where_that_is_wanted(tmp_path: Path) -> None:
-    def ask(question: str, query: str) -> HistoryView:
-        rows = lost_session(talk(ABOUT_PORT, FRUIT, FRUIT), question)
-        said = pi.message("w0000000", "cccccccc", "next I change the gateway's port", "assistant", 20)
-        rows[-1] = pi.message("q0000000", "w0000000", question, minute=21)
-        rows.insert(-1, said)
-        return look(tmp_path, rows, settings={"retrieval.query": query})
+def at_work(question: str) -> list[Any]:
+    """A session of which two subjects are lost, where the agent is about to go on with one of them."""
+    rows = lost_session(talk(ABOUT_PORT, FRUIT, FRUIT), question)
+    said = pi.message("w0000000", "cccccccc", "next I change the gateway's port", "assistant", 20)
+    return [*rows[:-1], said, pi.message("q0000000", "w0000000", question, minute=21)]
 
-    assert ask("ok, continue", "latest").diagnostics.reason == "no-query"
-    found = ask("ok, continue", "working")
+
+@pytest.mark.parametrize("query", [None, "latest", "working"])
+def test_a_request_to_go_on_finds_what_the_work_needs(query: str | None, tmp_path: Path) -> None:
+    settings = {} if query is None else {"retrieval.query": query}
+
+    def ask(question: str) -> HistoryView:
+        return look(tmp_path, at_work(question), settings=settings)
+
+    found = ask("ok, continue")
     assert ids(found) == ["e0000000", "e0000001"]
     (best, *_) = found.candidates
     parts = {part.name: part.value for part in best.score_parts}
     assert parts["work"] > 0
     assert "relevance" not in parts, "the request itself named nothing"
-    assert ask("thanks, that is all", "working").diagnostics.reason == "no-query"
-    assert ask("are apples sweet?", "latest").entry_ids[-2:] == ("e0000004", "e0000005")
-    both = ask("are apples sweet?", "working")
+    done = ask("thanks, that is all")
+    assert (done.text, done.message, done.diagnostics.reason) == ("{}", "", "no-query")
+    both = ask("are apples sweet?")
     assert set(both.entry_ids) == {f"e{at:07}" for at in range(6)}
     assert both.candidates[0].place != 0, "the work never outweighs the request"
+
+
+def test_evidence_heeds_the_work_only_where_that_is_configured(tmp_path: Path) -> None:
+    file = pi.write(tmp_path / "one.jsonl", at_work("ok, continue"))
+    with Engine.open(tmp_path / "store") as engine:
+        assert engine.view(session=file).entry_ids == ("e0000000", "e0000001")
+        none = engine.retrieve(session=file)
+        assert (none.hits, none.status) == ((), "no-query")
+    with Engine.open(tmp_path / "store", settings={"retrieval.query": "working"}) as engine:
+        assert engine.retrieve(session=file).hits
 
 
 def test_a_bundle_that_is_too_large_leaves_a_way_to_find_it(tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from statistics import fmean, median
 from typing import TYPE_CHECKING, Any, Final
 
-from aforesaid.cli.eval.view.fillings import CEILING, SIZES, WORKING
+from aforesaid.cli.eval.view.fillings import CEILING, LATEST, SIZES
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -14,15 +14,10 @@ if TYPE_CHECKING:
 
 SCHEMA: Final = "aforesaid.eval-view/1"
 VIEW: Final = "view"
-VIEW_WORKING: Final = VIEW + WORKING
-PLAIN: Final = {
-    VIEW: ("newest", "tfidf", "sampled"),
-    VIEW_WORKING: ("newest", "tfidf", f"tfidf{WORKING}", f"sampled{WORKING}"),
-}
-"""The plain ways that each way of the product has to be above over all questions, asked with no less than they are."""
-IN_EACH: Final = PLAIN[VIEW_WORKING][:-1]
-"""Those that it has to be above in each set too. Where all that was lost fits into the pool, sampling changes nothing,
-so there it only must not be below the sampled pool."""
+PLAIN: Final = ("newest", "tfidf", f"tfidf{LATEST}")
+"""Plain ways that the product has to be above in each set, and over all questions."""
+SAMPLED: Final = ("sampled", f"sampled{LATEST}")
+"""So with these, but a tie will do where the pool holds all that was lost at each question: nothing is sampled."""
 
 
 def measure(found: Found, way: str) -> dict[str, float]:
@@ -51,33 +46,23 @@ def together(answers: Mapping[str, Found]) -> Found:
 
 
 def missed(answers: Mapping[str, Found]) -> list[str]:
-    """What a view is not above, by its part of the ceiling at the size judged: over all questions, and in each set."""
-    everything = together(answers)
-    told = [
-        f"{own} is not above {way}"
-        for own, plain in PLAIN.items()
-        for way in plain
-        if not _is_above(everything, own, way)
+    """What the view is not above, by its part of the ceiling at the size judged, over all questions and in each set."""
+    judged = {"": together(answers), **(answers if len(answers) > 1 else {})}
+    return [
+        f"{VIEW} is not above {way}{name and f' in {name}'}"
+        for name, found in judged.items()
+        for way in (*PLAIN, *SAMPLED)
+        if not _is_above(found, way)
     ]
-    if len(answers) < 2:
-        return told
-    for name, found in answers.items():
-        told += [
-            f"{VIEW_WORKING} is not above {way} in {name}" for way in IN_EACH if not _is_above(found, VIEW_WORKING, way)
-        ]
-        (sampled,) = set(PLAIN[VIEW_WORKING]).difference(IN_EACH)
-        if not _is_above(found, VIEW_WORKING, sampled, equal=True):
-            told.append(f"{VIEW_WORKING} is below {sampled} in {name}")
-    return told
 
 
-def _is_above(found: Found, own: str, other: str, *, equal: bool = False) -> bool:
-    """Whether a way is above another one, or beside it; so it is if either was not asked."""
-    if own not in found or other not in found:
+def _is_above(found: Found, way: str) -> bool:
+    """Whether the view is above a way, or beside it where that will do; so it is if either was not asked."""
+    if VIEW not in found or way not in found:
         return True
     judged = f"ofCeiling@{SIZES[0]}"
-    first, second = measure(found, own)[judged], measure(found, other)[judged]
-    return first > second or (equal and first == second)
+    own, other = measure(found, VIEW)[judged], measure(found, way)[judged]
+    return own > other or (own == other and way in SAMPLED and all(one.pooled for one in found[way][SIZES[0]]))
 
 
 def document(data: str, answers: Mapping[str, Found]) -> dict[str, Any]:

@@ -38,20 +38,28 @@ if TYPE_CHECKING:
 
 SIZES: Final = (32_768, 8_192)
 """Bytes of the views that are filled; the first is judged, the others are for information."""
-WORKING: Final = ":working"
-"""Behind the name of a way that is asked with the work beside the request."""
-WAYS: Final = ("view", "newest", "tfidf", "sampled", *(f"{way}{WORKING}" for way in ("view", "tfidf", "sampled")))
+LATEST: Final = ":latest"
+"""Behind the name of a way that is asked with the request alone, without the work beside it."""
+WAYS: Final = ("view", "newest", "tfidf", "sampled", *(f"{way}{LATEST}" for way in ("view", "tfidf", "sampled")))
 CEILING: Final = "ceiling"
 _EXHAUSTIVE: Final = 12
 """Bundles up to which every choice is tried for the ceiling; beyond, the best gain for each byte is taken."""
 
 
 class Filled(Struct, frozen=True, kw_only=True):
-    """What a way of filling reached at a moment: the share of its goals, the bytes of the view, and milliseconds."""
+    """What a way of filling reached at a moment.
+
+    Attributes:
+        share: of the goals of the moment.
+        bytes: of the view.
+        ms: time that it took.
+        pooled: whether the product's pool holds all that was lost, so that there was nothing to sample.
+    """
 
     share: float
     bytes: int
     ms: float
+    pooled: bool = False
 
 
 class Held:
@@ -94,7 +102,7 @@ class Desk:
     def fill(self, way: str, size: int) -> Filled:
         """A view of so many bytes, filled in a way."""
         started = perf_counter()
-        way, working = way.removesuffix(WORKING), way.endswith(WORKING)
+        way, working = way.removesuffix(LATEST), not way.endswith(LATEST)
         if way in {"view", "sampled"}:
             rows, used = self._product(size, sampled=way == "sampled", working=working)
         elif way == CEILING:
@@ -104,7 +112,9 @@ class Desk:
             rows, used = self._take(order, size)
         ms = (perf_counter() - started) * 1000
         goals = self._moment.goals
-        return Filled(share=sum(bool(goal.rows & rows) for goal in goals) / len(goals), bytes=used, ms=ms)
+        share = sum(bool(goal.rows & rows) for goal in goals) / len(goals)
+        pooled = len(self._exchanges) <= self._options.max_candidates
+        return Filled(share=share, bytes=used, ms=ms, pooled=pooled)
 
     def _product(self, size: int, *, sampled: bool, working: bool) -> tuple[set[int], int]:
         moment = self._moment
