@@ -30,9 +30,9 @@ ROUNDS = 40
 MOST, MOST_OF_SLOW = 3.5, 4.5
 """Times the floor that a view may take in the median, and its p95 of the floor's p95.
 
-Measured on two cores beside other work: 2.2 and 2.3 to 2.4, 35 to 37 and 44 to 45 ms of processor time; for the
-request alone 1.6 to 1.9 and 1.8 to 2.8. The floor searches for the request only. What
-decides about p95 are words of which the index is asked for the first time.
+Measured on two cores beside other work, seven times: 2.2 to 2.3 and 2.2 to 2.9, 35 to 53 and 44 to 72 ms of processor
+time; for the request alone 1.6 to 1.9 and 1.8 to 2.8. The floor searches for the request only. What decides about p95
+are words of which the index is asked for the first time.
 """
 COMMON = [
     f"{root}{end}" for root in ("port", "gate", "index", "cache", "merge", "shard") for end in ("", "s", "ing", "_a")
