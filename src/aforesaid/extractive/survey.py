@@ -45,6 +45,8 @@ REDUNDANCY: Final = 15.0
 
 COVERED: Final = 0.1
 """Which part of a request an exchange has to hold at the least, each word by how rare it is."""
+MOST_TOPICS: Final = 12
+"""Of the work that are looked for, the first ones: each is a search."""
 
 
 class Asked(Struct, frozen=True, kw_only=True):
@@ -124,8 +126,9 @@ def look(snapshot: Snapshot, shelf: Shelf, bags: Bags, asked: Asked, *, options:
     index, warnings = _weigh(snapshot, shelf, query, request, branch)
     asks = [_Ask(words=query.terms, index=index)]
     if work is not None:
-        weighed, warnings = _weigh(snapshot, shelf, work[1], work[0], branch)
-        asks.append(_Ask(words=work[1].terms, index=weighed))
+        text, wanted = work[0], replace(work[1], terms=work[1].terms[:MOST_TOPICS])
+        weighed, warnings = _weigh(snapshot, shelf, wanted, text, branch)
+        asks.append(_Ask(words=wanted.terms, index=weighed))
     node = Node(start=0, end=len(exchanges))
     if options.within is not None:
         first, end = options.within

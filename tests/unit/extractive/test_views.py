@@ -68,10 +68,10 @@ def test_nothing_lost_and_nothing_relevant_give_an_empty_view(tmp_path: Path) ->
     assert (none.diagnostics.total, none.diagnostics.omitted) == (1, 1)
 
 
-def at_work(question: str) -> list[Any]:
+def at_work(question: str, plan: str = "next I change the gateway's port") -> list[Any]:
     """A session of which two subjects are lost, where the agent is about to go on with one of them."""
     rows = lost_session(talk(ABOUT_PORT, FRUIT, FRUIT), question)
-    said = pi.message("w0000000", "cccccccc", "next I change the gateway's port", "assistant", 20)
+    said = pi.message("w0000000", "cccccccc", plan, "assistant", 20)
     return [*rows[:-1], said, pi.message("q0000000", "w0000000", question, minute=21)]
 
 
@@ -93,6 +93,15 @@ def test_a_request_to_go_on_finds_what_the_work_needs(query: str | None, tmp_pat
     both = ask("are apples sweet?")
     assert set(both.entry_ids) == {f"e{at:07}" for at in range(6)}
     assert both.candidates[0].place != 0, "the work never outweighs the request"
+
+
+def test_of_the_work_its_first_topics_are_looked_for(tmp_path: Path) -> None:
+    others = [f"`other_{name}`" for name in "abcdefghijkl"]
+    assert len(others) == surveying.MOST_TOPICS
+    some = look(tmp_path, at_work("ok, continue", f"{' '.join(others[1:])} `gateway`"))
+    assert some.entry_ids == ("e0000000", "e0000001")
+    more = look(tmp_path, at_work("ok, continue", f"{' '.join(others)} `gateway`"))
+    assert (more.text, more.diagnostics.reason) == ("{}", "nothing-relevant")
 
 
 def test_evidence_heeds_the_work_only_where_that_is_configured(tmp_path: Path) -> None:
