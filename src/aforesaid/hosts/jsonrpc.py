@@ -168,7 +168,15 @@ class Connection:
             OSError: the sink cannot be written: whoever asked has gone.
         """
         Thread(target=self._read, name="lines", daemon=True).start()
+        collecting = gc.isenabled()
         gc.disable()
+        try:
+            self._serve()
+        finally:
+            if collecting:
+                gc.enable()
+
+    def _serve(self) -> None:
         while not self.ended:
             self._tidy()
             item = self._lines.get()

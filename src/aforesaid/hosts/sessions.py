@@ -17,11 +17,11 @@ from aforesaid.config.table import BY_KEY
 from aforesaid.errors import BadArgument, SessionNotFound
 from aforesaid.hosts import HOSTS, wire
 from aforesaid.hosts.accounts import Known, tell
+from aforesaid.hosts.carried import carry
 from aforesaid.hosts.clearing import Clear, clear, tell_policy
 from aforesaid.hosts.forms import (
     Append,
     Context,
-    Delta,
     Initialize,
     Model,
     Named,
@@ -35,16 +35,16 @@ from aforesaid.hosts.forms import (
 )
 from aforesaid.hosts.jsonrpc import MAX_LINE
 from aforesaid.hosts.methods import Nothing, check_path, read_params
+from aforesaid.hosts.opened import Opened
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable
 
     from aforesaid.engine import Engine
-    from aforesaid.extractive.values import HistoryView
     from aforesaid.hosts.jsonrpc import Call, Method, Params
     from aforesaid.hosts.views import Views
     from aforesaid.hosts.watching import Place
-    from aforesaid.planning.values import Message, Plan
+    from aforesaid.planning.values import Plan
 
 HELD: Final = "memory:"
 """Begins the names of sessions without a file."""
@@ -56,28 +56,10 @@ MAIN_OPTIONS: Final = (
 )
 """What `/context settings` offers; options that do nothing in this version are left out."""
 _WINDOW: Final = 128_000
-_CONTEXT: Final = "aforesaid.context/1"
 _NOT_ASKED: Final = "no-request"
 _NO_TRANSCRIPT: Final = "no-transcript"
 PROTOCOL: Final = 1
 """Version of the methods in this module; a change that an older host would misread is a new number."""
-
-
-class _Opened:
-    """An open session: what the host has told of it so far, and what it was answered last."""
-
-    __slots__ = ("call", "context", "file", "handle", "last", "lines", "told", "view", "warm")
-
-    def __init__(self, handle: str, file: str | None, told: Open) -> None:
-        self.handle = handle
-        self.file = file
-        self.told = told
-        self.lines = 0
-        self.context: tuple[str, ...] = ()
-        self.call: int | None = None
-        self.last: Plan | None = None
-        self.view: HistoryView | None = None
-        self.warm = False
 
 
 def _nobody(method: str, params: dict[str, Any], then: Callable[[object], None]) -> None:
@@ -109,7 +91,7 @@ class Sessions:
         self._counting = engine.config
         self._known_views: Views | None = None
         self._memory: Engine | None = None
-        self._opened: dict[str, _Opened] = {}
+        self._opened: dict[str, Opened] = {}
         self._methods: tuple[str, ...] = ()
 
     def table(self, commands: dict[str, Method]) -> dict[str, Method]:
@@ -170,21 +152,21 @@ class Sessions:
             raise BadArgument(f"there is no host {asked.host}", f"choose one of {', '.join(HOSTS)}")
         if asked.file is None:
             handle = HELD + asked.session_id
-            opened = _Opened(handle, None, asked)
+            opened = Opened(handle, None, asked)
         else:
             handle = os.path.abspath(check_path(asked.file))
-            opened = _Opened(handle, handle, asked)
+            opened = Opened(handle, handle, asked)
             call.afterwards = partial(self._tend, opened, handle, call)
         self._opened[handle] = opened
         return {"session": handle, "entries": self._sync(opened)}
 
-    def _tend(self, opened: _Opened, file: str, call: Call) -> None:
+    def _tend(self, opened: Opened, file: str, call: Call) -> None:
         """Gets a session ready for the next question, until something is asked."""
         while self._engine.tend(file) and call.quiet():
             pass
         self._warm(opened, file, call)
 
-    def _warm(self, opened: _Opened, file: str, call: Call) -> None:
+    def _warm(self, opened: Opened, file: str, call: Call) -> None:
         """Loads once what questions will need. The first one often comes before there was time for that."""
         if not opened.warm and call.quiet() and os.path.isfile(file):
             opened.warm = True
@@ -216,10 +198,10 @@ class Sessions:
         self._memory.config = self._engine.config
         return self._memory
 
-    def _engine_of(self, opened: _Opened) -> Engine:
+    def _engine_of(self, opened: Opened) -> Engine:
         return self._engine if opened.file is not None else self._in_memory()
 
-    def _sync(self, opened: _Opened) -> int:
+    def _sync(self, opened: Opened) -> int:
         """Brings a session up to date ahead of the model call that will need it; its number of entries."""
         if opened.file is None or not os.path.isfile(opened.file):
             return 0  # a host writes the file with the first message
@@ -249,11 +231,11 @@ class Sessions:
         asked = read_params(params, Prepare)
         opened = self._find(asked.session)
         self._see_changes()
-        _update(opened, asked.entries)
+        opened.update(asked.entries)
         engine = self._engine_of(opened)
         if not engine.views_wanted:
             return {"schema": "aforesaid.prepare/1", "status": "off"}
-        if not _is_there(opened):
+        if not opened.there:
             return {"schema": "aforesaid.prepare/1", "status": _NO_TRANSCRIPT}
         told = self._views.prepare(
             engine,
@@ -300,14 +282,14 @@ class Sessions:
         asked = read_params(params, Context)
         opened = self._find(asked.session)
         self._see_changes()
-        _update(opened, asked.entries)
-        used = _used(opened, asked)
+        opened.update(asked.entries)
+        used = opened.used(asked)
         opened.call = asked.call
-        if asked.request is None or not _is_there(opened):
+        if asked.request is None or not opened.there:
             opened.last = None
             opened.view = None
             policy = tell_policy(self._engine, None if asked.model is None else asked.model.provider)
-            return _carry(_NOT_ASKED if asked.request is None else _NO_TRANSCRIPT) | {"policy": policy}
+            return carry(_NOT_ASKED if asked.request is None else _NO_TRANSCRIPT) | {"policy": policy}
         engine, model = self._engine_of(opened), asked.model
         views = self._views if engine.views_wanted else None
         made = engine.plan(
@@ -323,7 +305,7 @@ class Sessions:
         )
         opened.last = made
         opened.view = engine.last_view
-        told = _carry(made) | {"policy": tell_policy(engine, None if model is None else model.provider)}
+        told = carry(made) | {"policy": tell_policy(engine, None if model is None else model.provider)}
         call.afterwards = partial(self._follow_up, engine, opened, made, call)
         if views is not None:
             told["view"] = {
@@ -333,7 +315,7 @@ class Sessions:
             }
         return told
 
-    def _follow_up(self, engine: Engine, opened: _Opened, made: Plan, call: Call) -> None:
+    def _follow_up(self, engine: Engine, opened: Opened, made: Plan, call: Call) -> None:
         """What nobody waits for: the record of a plan, and what later questions need, while the model answers."""
         engine.keep_manifest(made, session=opened.handle)
         # With a policy the final messages are judged next, and that should not wait.
@@ -409,7 +391,7 @@ class Sessions:
         )
         return {"text": tell(asked.topic, known)}
 
-    def _rebuild(self, opened: _Opened, call: Call) -> str:
+    def _rebuild(self, opened: Opened, call: Call) -> str:
         if opened.file is None:
             return "the session has no file; what is known of it is in memory and never stale"
         (report,) = self._engine.rebuild(session=opened.file, progress=call.progress).sessions
@@ -452,7 +434,7 @@ class Sessions:
         self._end()
         return None
 
-    def _find(self, handle: str) -> _Opened:
+    def _find(self, handle: str) -> Opened:
         opened = self._opened.get(handle)
         if opened is None:
             raise SessionNotFound(f"no open session {handle}", "open it with session/open")
@@ -468,70 +450,6 @@ def _name(model: Model | None) -> str | None:
     return None if model is None else f"{model.provider}/{model.id}"
 
 
-def _update(opened: _Opened, delta: Delta) -> None:
-    """Takes in how the entries that the model sees have changed."""
-    if not 0 <= delta.keep <= len(opened.context):
-        raise BadArgument(
-            f"keep is {delta.keep}, and {len(opened.context)} entries are known", "send all of them with keep 0"
-        )
-    opened.context = (*opened.context[: delta.keep], *delta.add)
-
-
-def _used(opened: _Opened, asked: Context) -> int | None:
-    """What the host's own messages take of the model's context, as it counts: without what the last plan changed."""
-    last = opened.last
-    if asked.used_tokens is None or last is None:
-        return asked.used_tokens
-    return max(0, asked.used_tokens + last.native_tokens - last.tokens)
-
-
-def _is_there(opened: _Opened) -> bool:
-    """Whether anything of a session can be read."""
-    return opened.lines > 0 if opened.file is None else os.path.isfile(opened.file)
-
-
 def _reserve(model: Model) -> int | None:
     """Tokens for the answer: what the model may give at most, if that is little; models name what no answer needs."""
     return model.max_tokens if 0 < model.max_tokens <= model.context_window // 10 else None
-
-
-def _carry(made: Plan | str) -> dict[str, Any]:
-    """`aforesaid.context/1`: what to insert before which entries, in order, and which entries to leave out.
-
-    Args:
-        made: the plan, or why there is none.
-    """
-    if isinstance(made, str):
-        return {
-            "schema": _CONTEXT, "status": "native", "reason": made, "failed": False, "messages": [], "omitted": [],
-            "diagnostics": None,
-        }  # fmt: skip
-    found = made.retrieval
-    idle = found is not None and found.status != "complete" and not made.failed
-    return {
-        "schema": _CONTEXT,
-        "status": made.status,
-        "reason": found.status if found is not None and idle else made.reason,
-        "failed": made.failed,
-        "messages": list(_added(made.messages)) if made.status == "planned" else [],
-        "omitted": list(made.omitted),
-        "diagnostics": None if found is None else wire.diagnostics(found.diagnostics),
-    }
-
-
-def _added(messages: Sequence[Message]) -> Iterator[dict[str, Any]]:
-    """What is not the host's own, each with the host's entry that it stands before."""
-    waiting: list[Message] = []
-    for message in messages:
-        if message.source != "native":
-            waiting.append(message)
-            continue
-        for added in waiting:
-            yield {
-                "role": added.role,
-                "content": added.content,
-                "source": added.source,
-                "entryId": added.entry_id,
-                "before": message.entry_id,
-            }
-        waiting = []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import threading
@@ -336,3 +337,21 @@ def test_a_method_may_ask_the_host_and_goes_on_when_it_answers() -> None:
 def test_an_answer_to_what_nobody_asked_is_no_request() -> None:
     (answer,) = ask(b'{"jsonrpc":"2.0","id":"ask-1","result":1}')
     assert answer["error"]["code"] == jsonrpc.INVALID_REQUEST
+
+
+@pytest.mark.parametrize("collecting", [True, False])
+def test_the_collector_is_left_as_it_was_found(collecting: bool) -> None:
+    seen: list[bool] = []
+
+    def look(params: dict[str, Any], call: Call) -> object:
+        seen.append(gc.isenabled())
+        return None
+
+    before = gc.isenabled()
+    try:
+        (gc.enable if collecting else gc.disable)()
+        Connection(BytesIO(request("look") + b"\n"), BytesIO(), {"look": look}).run()
+        assert seen == [False]
+        assert gc.isenabled() is collecting
+    finally:
+        (gc.enable if before else gc.disable)()
