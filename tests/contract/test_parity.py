@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import anyio
 import pytest
 from tests import pi
-from tests.e2e.test_cli import Desk, make_desk
+from tests.e2e.desk import Desk, make_desk
 from tests.e2e.test_mcp import ask, connected
 from tests.serving import Service
 

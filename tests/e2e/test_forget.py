@@ -21,7 +21,7 @@ import apsw
 import pytest
 from tests import claude_code, codex, pi
 from tests.conftest import ROOT
-from tests.e2e.test_cli import Desk, make_desk
+from tests.e2e.desk import Desk, make_desk
 
 from aforesaid import Engine
 from aforesaid.errors import StoreBusy, StoreError

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from tests import pi
-from tests.e2e.test_cli import Desk, make_desk
+from tests.e2e.desk import Desk, make_desk
 
 if TYPE_CHECKING:
     from pathlib import Path

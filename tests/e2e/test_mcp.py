@@ -13,7 +13,7 @@ import pytest
 from mcp import Client, StdioServerParameters
 from mcp.client.stdio import stdio_client
 from tests import pi
-from tests.e2e.test_cli import SESSION, TEXTS, Desk, compacted, desk
+from tests.e2e.desk import SESSION, TEXTS, Desk, compacted, desk
 
 from aforesaid.hosts.mcp.server import entry_uri
 from aforesaid.hosts.tools import WARNING, read_tools

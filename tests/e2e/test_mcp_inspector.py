@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from tests import pi
-from tests.e2e.test_cli import TEXTS, Desk, compacted, desk
+from tests.e2e.desk import TEXTS, Desk, compacted, desk
 from tests.e2e.test_mcp import unsealed
 from tests.realpi import NODE, PLACE
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from tests import pi
-from tests.e2e.test_cli import TEXTS, Desk, bound, compacted, desk, posix, transcript
+from tests.e2e.desk import TEXTS, Desk, bound, compacted, desk, posix, transcript
 from tests.schemas import check
 
 if TYPE_CHECKING:

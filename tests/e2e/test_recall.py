@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from tests import pi
-from tests.e2e.test_cli import SESSION, TEXTS, Desk, compacted, desk
+from tests.e2e.desk import SESSION, TEXTS, Desk, compacted, desk
 from tests.schemas import check
 
 if TYPE_CHECKING:

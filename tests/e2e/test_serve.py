@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from tests import pi
-from tests.e2e.test_cli import Desk, make_desk
+from tests.e2e.desk import Desk, make_desk
 from tests.serving import Service
 
 from aforesaid import Engine, __version__

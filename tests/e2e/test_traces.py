@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import apsw
 import pytest
 from tests import pi
-from tests.e2e.test_cli import Desk, make_desk
+from tests.e2e.desk import Desk, make_desk
 from tests.serving import Service
 
 if TYPE_CHECKING:
