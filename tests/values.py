@@ -63,7 +63,7 @@ def make_evidence(
         candidate=Candidate(entry=make_entry(text, **changed), position=3, order=0),
         tier="identifier",
         score=159.25,
-        addends=(100.0, 0.0, 0.0, 40.0, 15.0, 0.0, 0.0, 0.0, 5.0, 0.0, -0.75, *(0.0,) * 8),
+        addends=(100.0, 0.0, 0.0, 40.0, 15.0, 0.0, 0.0, 0.0, 5.0, 0.0, -0.75, *(0.0,) * 9),
         matched=matched or Matched(identifiers=("src/db.py",), terms=("src/db.py", "port")),
         same=(1, 0, 0),
     )

@@ -147,7 +147,7 @@ class Ranked(Struct, frozen=True, kw_only=True):
         tier: literal identifiers precede literal phrases, which precede everything else.
         score: sum of the addends; diagnostic only, no probability and no confidence.
         addends: one for each of `PART_NAMES`, rounded to four decimals.
-        matched: verified items.
+        matched: verified items; of the other half of a call and its result, where only that one holds them (`pair`).
         same: how many of the matched identifiers are files, symbols and errors.
         working: whether the work around the request asked for it, and not the request.
     """
@@ -181,6 +181,7 @@ class Ranked(Struct, frozen=True, kw_only=True):
         }
         codes = [f"{code}:{count}" for code, count in counts.items() if count]
         codes += ["semantic"] if self.addends and self.addends[PART_NAMES.index("semantic")] else []
+        codes += ["pair"] if self.addends and self.addends[PART_NAMES.index("pair")] else []
         role = self.candidate.entry.role
         codes += [role] if role in ("user", "assistant") else []
         return ";".join([*codes, "working"] if self.working else codes)
@@ -189,7 +190,7 @@ class Ranked(Struct, frozen=True, kw_only=True):
 PART_NAMES = (
     *("identifier", "phrase", "fts", "extraTerms", "branch", "file", "symbol", "error", "authority", "recency"),
     "tokens",
-    *("relevance", "neighbours", "speaker", "semantic", "date", "time", "figure", "names"),
+    *("relevance", "neighbours", "speaker", "semantic", "date", "time", "figure", "names", "pair"),
 )
 """Names of the addends of a score, in the order of the ranking table."""
 

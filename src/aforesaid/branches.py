@@ -75,11 +75,16 @@ def known_rows(snapshot: EntryPort, ids: Sequence[str]) -> tuple[int, ...]:
 def cover(session: Session) -> Coverage:
     """What of a session's transcript could be searched, and what its format does not tell.
 
-    Where a parent is missing, its whole branch may be; a summary that cannot be read leaves nothing unsearched.
+    Where a parent is missing, its whole branch may be; what is only told of leaves nothing unsearched. A session that
+    names its origin after all has no unknown one.
     """
     unsearched = {flaw.reason for flaw in session.flaws if flaw.lost or flaw.reason in _UNSURE}
-    told = {flaw.reason for flaw in session.flaws if flaw.reason == "opaque-summary"}
+    told = {flaw.reason for flaw in session.flaws if flaw.reason in TOLD}
+    if session.header.parent is not None:
+        told.discard("unknown-origin")
     return Coverage(complete=not unsearched, reasons=tuple(sorted(unsearched | told)))
 
 
-_UNSURE = frozenset({"unknown-parent", "unknown-view"})
+_UNSURE = frozenset({"unknown-parent", "unknown-turns", "unknown-view"})
+TOLD = frozenset({"missing-header", "opaque-summary", "unknown-origin", "unknown-version"})
+"""Reasons that say what is not known, and leave nothing unsearched."""

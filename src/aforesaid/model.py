@@ -141,11 +141,11 @@ class Flaw(Struct, frozen=True, kw_only=True):
         byte: offset of the line in the file.
         reason: stable code: `invalid-json`, `invalid-utf8`, `not-an-object`, `too-long`, `truncated-tail`,
             `missing-header`, `unknown-version`, `duplicate-id`, `unknown-parent`, `origin-missing`, `unknown-view`,
-            `opaque-summary`.
+            `opaque-summary`, `unknown-origin`, `unknown-turns`.
         id: the entry id that could be saved from the damaged line; its children then stay attached.
         parent: its parent's id, if that could be saved too.
         lost: whether the line's content is lost (else only noted: `missing-header`, `unknown-version`,
-            `unknown-parent`, `unknown-view`, `opaque-summary`).
+            `unknown-parent`, `unknown-view`, `opaque-summary`, `unknown-origin`, `unknown-turns`).
     """
 
     line: int

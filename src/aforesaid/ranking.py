@@ -11,7 +11,9 @@ from functools import lru_cache
 from math import fsum, log1p
 from typing import TYPE_CHECKING, Final
 
-from aforesaid.answers import Ranked
+from msgspec.structs import replace
+
+from aforesaid.answers import PART_NAMES, Ranked
 from aforesaid.model import TOOL_ROLES
 from aforesaid.novelty import names_of
 
@@ -141,6 +143,7 @@ def score(
         round(candidate.semantic + (0.0 if topics else FULL_TEXT), 4) if tier == "other" else 0.0,
         *(0.0, 0.0, 0.0),
         names,
+        0.0,
     )
     return Ranked(
         candidate=candidate, tier=tier, score=round(fsum(addends), 4), addends=addends, matched=matched, same=same
@@ -201,6 +204,7 @@ def _score_contextually(
         *((0.0, 0.0) if time is None else _timely(entry, whole, time)),
         round(FIGURE * whole, 4) if any(map(_is_figure, matched.terms)) else 0.0,
         0.0 if known is None else round(NAMES * whole * names_in(entry.role, entry.text, known), 4),
+        0.0,
     )
     return Ranked(candidate=candidate, tier="other", score=round(fsum(addends), 4), addends=addends, matched=matched)
 
@@ -261,8 +265,34 @@ def _order(place: int | None) -> float:
 
 
 def deduplicate(ranked: Sequence[Ranked]) -> tuple[Ranked, ...]:
-    """Keeps the first of each set of equal (normalised) texts: the higher ranked one and, if equal, the newer one."""
-    first: dict[bytes, Ranked] = {}
+    """One of each set of equal (normalised) texts, at the place of the highest ranked.
+
+    Of what people said that is the highest ranked itself, which is the newer one of equals. What was run or printed
+    again is one piece of evidence, and the newest says when it was last so: it takes the place that the best of them
+    earned, with the score that explains it, unless something else was verified in it (normalising folds case), or the
+    best is of a day that was asked about.
+    """
+    first: dict[bytes, int] = {}
+    kept: list[Ranked] = []
     for row in ranked:
-        first.setdefault(row.candidate.entry.digest, row)
-    return tuple(first.values())
+        place = first.setdefault(row.candidate.entry.digest, len(kept))
+        if place == len(kept):
+            kept.append(row)
+        elif _repeats(kept[place], row):
+            kept[place] = replace(kept[place], candidate=row.candidate)
+    return tuple(kept)
+
+
+def _repeats(best: Ranked, other: Ranked) -> bool:
+    """Whether a row says again, later, what the best one of its text says."""
+    mine, theirs = best.candidate, other.candidate
+    return (
+        theirs.position > mine.position
+        and mine.entry.role in TOOL_ROLES
+        and theirs.entry.role == mine.entry.role
+        and (theirs.entry.text == mine.entry.text or (best.working == other.working and best.matched == other.matched))
+        and not (best.addends and best.addends[_DATE])
+    )
+
+
+_DATE: Final = PART_NAMES.index("date")

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from tests.conftest import DATA, ROOT
+from tests.e2e.test_samples import COMPACTED as PI_COMPACTED
 from tests.e2e.test_samples import content, inside, rare_names
 
 from aforesaid import Engine
@@ -148,6 +149,33 @@ def test_a_rare_name_from_before_the_compaction_brings_its_entry_back_first(engi
 
 
 @pytest.mark.data
+@pytest.mark.parametrize(
+    "file",
+    [*COMPACTED, *(path for path in PI_COMPACTED if path.is_relative_to(DATA))],
+    ids=lambda path: f"{path.parent.name}-{path.stem[:32]}",
+)
+def test_right_after_each_compaction_what_stood_before_it_is_found_by_a_rare_name(engine: Engine, file: Path) -> None:
+    engine.index(file)
+    asked = 0
+    with engine._store.read(engine._find(str(file)).key) as snapshot:
+        cuts = [mark.row for mark in snapshot.tree().marks if mark.compaction is not None]
+        for before, cut in zip([0, *cuts], cuts, strict=False):
+            (compaction,) = snapshot.entries((cut,))
+            branch = find_branch(snapshot, compaction.id, None)
+            rows = [row for first, last in branch.spans for row in range(first, last + 1)]
+            names = rare_names(snapshot.entries(rows), branch)
+            held = {entry.id for entry in snapshot.entries(range(before + 1, cut))}
+            # A compaction right behind another one may have removed nothing that has a name.
+            new = [name for name, holders in names.items() if holders & held] or list(names)
+            assert new, compaction.id
+            for name in new[:: max(1, len(new) // 3)]:
+                found = engine.retrieve(session=file, leaf=compaction.id, query=f"what did we say about `{name}`?")
+                assert found.hits[0].entry_id in names[name], (compaction.id, name)
+                asked += 1
+    assert asked >= len(cuts) > 0
+
+
+@pytest.mark.data
 @every_compacted
 def test_a_request_about_the_kept_tail_brings_back_nothing_that_is_still_in_context(engine: Engine, file: Path) -> None:
     branch, entries = content(engine, file)
@@ -174,7 +202,7 @@ def labels(host: str) -> dict[str, list[dict[str, Any]]]:
 
 
 @pytest.mark.data
-@pytest.mark.parametrize("host", HOSTS)
+@pytest.mark.parametrize("host", [*HOSTS, "pi"])
 def test_context_and_lost_part_at_each_labelled_prompt_are_those_of_the_labels(engine: Engine, host: str) -> None:
     compared = 0
     for name, some in labels(host).items():
@@ -240,12 +268,66 @@ def test_what_a_fork_copied_comes_once_though_it_names_no_origin(tmp_path: Path)
     rows = [cc.message("u1", None, "the walnut table"), cc.reply("u2", "u1", "an oak chair")]
     copies = [row | {"sessionId": "another"} for row in rows]
     cc.write(tmp_path / "one.jsonl", [*rows, cc.message("u3", "u2", "the walnut lamp")])
-    cc.write(tmp_path / "another.jsonl", [*copies, cc.message("u4", "u2", "the walnut shelf")])
+    cc.write(
+        tmp_path / "another.jsonl", [*copies, cc.message("u4", "u2", "the walnut shelf") | {"sessionId": "another"}]
+    )
     with Engine.open(tmp_path / "store") as engine:
         engine.index(tmp_path)
         assert {engine._find(str(file)).header.parent for file in tmp_path.glob("*.jsonl")} == {None}
         found = engine.recall("walnut", scope="host-wide", limit=12)
         assert sorted(hit.entry_id for hit in found.hits) == ["u1", "u3", "u4"]
+        assert (found.coverage.complete, found.coverage.reasons) == (True, ())
+        # Which one was first the format does not tell, and what only the other one holds is not of this lineage.
+        for name in ("one", "another"):
+            page = engine.recall("walnut", session=tmp_path / f"{name}.jsonl", scope="current-lineage")
+            assert len(page.hits) == 2
+            assert (page.status, page.coverage.reasons) == ("partial", ("ancestor-unknown",))
+            assert (page.coverage.complete, page.coverage.eligible_sessions) == (False, 2)
+        alone = engine.retrieve(session=tmp_path / "another.jsonl", query="walnut")
+        assert alone.diagnostics.coverage.complete
+
+
+def not_told(host: str) -> tuple[list[Any], tuple[str, ...], bool]:
+    """A transcript that leaves much unsaid, the reasons that coverage names, and whether all was searched."""
+    from tests import claude_code as cc
+    from tests import codex, pi
+
+    if host == "pi":
+        cut = pi.compaction("c", "b", "b")
+        del cut["firstKeptEntryId"]
+        rows = [pi.message("a", None, "x"), pi.message("b", "gone", "the walnut table"), cut]
+        return rows, ("missing-header", "unknown-parent", "unknown-view"), False
+    if host == "claude-code":
+        copy = [cc.message("u1", None, "the walnut table") | {"sessionId": "old"}, cc.message("u2", "u1", "x")]
+        return [*copy, cc.boundary("B", "gone"), cc.summary("S", "B")], ("unknown-origin", "unknown-parent"), False
+    if host == "codex":
+        rows = [codex.meta(), codex.meta("old"), codex.user("the walnut table"), codex.user("y"), codex.rolled_back(1)]
+        return [*rows, codex.compacted(None)], ("unknown-origin", "unknown-turns", "unknown-view"), False
+    sealed = codex.compacted([codex.item("compaction", encrypted_content="x")])
+    return (
+        [codex.meta(), codex.meta("old"), codex.user("the walnut table"), sealed],
+        (
+            "opaque-summary",
+            "unknown-origin",
+        ),
+        True,
+    )
+
+
+@pytest.mark.parametrize("host", ["pi", "claude-code", "codex", "codex, sealed"])
+def test_what_a_format_does_not_tell_shows_in_the_coverage_of_every_answer(tmp_path: Path, host: str) -> None:
+    from tests import pi
+
+    rows, reasons, complete = not_told(host)
+    file = pi.write(tmp_path / "s.jsonl", rows)
+    with Engine.open(tmp_path / "store") as engine:
+        found = engine.retrieve(session=file, query="walnut")
+        page = engine.recall("walnut", session=file)
+        assert [hit.entry_id for hit in page.hits]
+        for coverage in (found.diagnostics.coverage, page.coverage):
+            assert (coverage.complete, tuple(sorted(coverage.reasons))) == (complete, reasons)
+        assert page.status == ("complete" if complete else "partial")
+        assert set(reasons) <= set(engine.lost(session=file).reasons)
 
 
 def test_a_made_fork_of_codex_holds_the_history_that_stands_in_its_origin(tmp_path: Path) -> None:

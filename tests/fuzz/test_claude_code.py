@@ -11,7 +11,7 @@ from tests.words import any_text
 
 from aforesaid.transcripts.claude_code import ClaudeCodeTranscripts
 
-RULE = Rule(ClaudeCodeTranscripts())
+RULE = Rule(ClaudeCodeTranscripts(), "unknown-origin")
 REAL = real_lines(ROOT / "examples" / "claude-code")
 
 ids = st.sampled_from(["a", "b", "c", "d", "\ud800"])

@@ -16,7 +16,7 @@ from aforesaid.transcripts.codex import CodexTranscripts
 
 RULE = Rule(
     CodexTranscripts(),
-    *("missing-header", "origin-missing", "unknown-view", "opaque-summary"),
+    *("missing-header", "origin-missing", "unknown-view", "opaque-summary", "unknown-turns", "unknown-origin"),
     file="/nowhere/at/all/stem.jsonl",
 )
 REAL = real_lines(ROOT / "examples" / "codex")

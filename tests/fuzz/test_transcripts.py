@@ -14,7 +14,7 @@ from tests.words import any_text
 
 from aforesaid.transcripts.pi import PiTranscripts
 
-RULE = Rule(PiTranscripts(), "missing-header")
+RULE = Rule(PiTranscripts(), "missing-header", "unknown-view")
 REAL = real_lines(ROOT / "examples" / "pi", (fixture.content for fixture in FIXTURES.values()))
 
 names = st.sampled_from(

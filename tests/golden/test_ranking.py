@@ -5,9 +5,10 @@ from __future__ import annotations
 import random
 
 import pytest
+from msgspec.structs import replace
 
 from aforesaid import ranking
-from aforesaid.answers import Candidate, Matched, Query
+from aforesaid.answers import PART_NAMES, Candidate, Matched, Query, Ranked
 from aforesaid.model import Role, Source, StoredEntry
 
 SOURCE = Source(line=1, offset=0, length=1, sha256=bytes(32))
@@ -186,3 +187,46 @@ def test_of_equal_texts_the_higher_ranked_and_newer_one_stays() -> None:
     ]
     ranked = ranking.rank([(row, matched(terms="port")) for row in rows], QUERY, 1)
     assert [row.candidate.entry.id for row in ranking.deduplicate(ranked)] == ["new", "other"]
+
+
+def repeats(role: Role, *texts: str, asked: str = "port") -> list[Ranked]:
+    """Rows of one normalised text, the best first; each stands later on the branch than the one before."""
+    rows = [
+        replace(made, entry=replace(made.entry, text=text))
+        for place, text in enumerate(texts)
+        for made in [candidate(f"e{place}", role=role, position=place, order=place, digest=b"same")]
+    ]
+    return [ranking.score(row, matched(terms=asked), QUERY, 9) for row in rows]
+
+
+@pytest.mark.parametrize("role", ["tool_call", "tool_result", "shell"])
+def test_what_was_printed_again_shows_the_newest_at_the_place_and_with_the_score_of_the_best(role: Role) -> None:
+    rows = repeats(role, "port 80", "port 80", "Port  80")
+    other = ranking.score(candidate("other"), matched(terms="port"), QUERY, 9)
+    first, second = ranking.deduplicate([rows[0], rows[2], other, rows[1]])
+    assert (first.candidate.entry.id, second.candidate.entry.id) == ("e2", "other")
+    assert (first.addends, first.score, first.tier) == (rows[0].addends, rows[0].score, rows[0].tier)
+
+
+def test_what_people_said_again_stays_the_best_one() -> None:
+    for role in ("user", "assistant", "custom"):
+        (kept,) = ranking.deduplicate(repeats(role, "port 80", "port 80"))
+        assert kept.candidate.entry.id == "e0"
+    best, later = repeats("tool_result", "port 80")[0], repeats("user", "port 80", "port 80")[1]
+    assert ranking.deduplicate([best, later]) == (best,)
+
+
+def test_an_older_repeat_and_one_in_which_something_else_was_verified_do_not_take_the_place() -> None:
+    best, later = repeats("tool_result", "port 80", "PORT 80")
+    assert ranking.deduplicate([later, best]) == (later,)
+    assert ranking.deduplicate([best, replace(later, matched=matched(terms="proxy"))]) == (best,)
+    assert ranking.deduplicate([best, replace(later, working=True)]) == (best,)
+    (same,) = ranking.deduplicate([best, replace(repeats("tool_result", "", "port 80")[1], working=True)])
+    assert (same.candidate.entry.id, same.working) == ("e1", False)
+
+
+def test_a_repeat_does_not_take_the_place_of_one_of_the_day_that_was_asked_about() -> None:
+    best, later = repeats("tool_result", "port 80", "port 80")
+    dated = [9.0 if name == "date" else value for name, value in zip(PART_NAMES, best.addends, strict=True)]
+    kept = replace(best, addends=tuple(dated))
+    assert ranking.deduplicate([kept, later]) == (kept,)

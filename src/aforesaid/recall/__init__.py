@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 from msgspec.structs import replace
 
+from aforesaid.branches import TOLD
 from aforesaid.clues import find_clues
 from aforesaid.errors import BadArgument, StoreError
 from aforesaid.inquiry import MOST_HITS, Reach, RecallPage
@@ -307,7 +308,7 @@ def _cover(asked: _Asked, page: _Page) -> Reach:
     if page.end is not None and page.more:
         found[NOT_OPENED] = None
     return Reach(
-        complete=not found,
+        complete=found.keys() <= TOLD,
         indexed_sessions=selection.known - len(page.unreadable),
         eligible_sessions=max(selection.eligible, selection.known),
         stale_sessions=selection.stale,

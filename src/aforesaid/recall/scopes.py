@@ -32,6 +32,8 @@ ANCESTOR_MISSING = "ancestor-missing"
 """The session that one was forked from is not in the store, or more than one could be meant."""
 ANCESTOR_UNVERIFIED = "ancestor-unverified"
 """A session says that it was forked from another one, but has no copy of an entry of it."""
+ANCESTOR_UNKNOWN = "ancestor-unknown"
+"""Another session begins with the same entry, and neither names an origin: which one was first is not known."""
 _COMPARED = 64
 """Entries that are looked up in the session that they may be copies of."""
 
@@ -179,6 +181,7 @@ def _trace(store: StorePort, own: Session) -> tuple[tuple[Session, ...], tuple[s
     while True:
         child = found[-1]
         if child.header.parent is None:
+            reasons += [ANCESTOR_UNKNOWN] if _has_twin(store, child) else []
             break
         parent = find_parent(store, child)
         if parent is None:
@@ -191,6 +194,14 @@ def _trace(store: StorePort, own: Session) -> tuple[tuple[Session, ...], tuple[s
             break
         found.append(parent)
     return tuple(found), tuple(reasons)
+
+
+def _has_twin(store: StorePort, root: Session) -> bool:
+    """Whether another session without an origin has copies of the first entry."""
+    return bool(root.family) and any(
+        other.family == root.family and other.key != root.key and other.header.parent is None
+        for other in store.sessions(host=root.header.host)
+    )
 
 
 def find_parent(store: StorePort, child: Session) -> Session | None:

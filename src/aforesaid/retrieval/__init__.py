@@ -101,6 +101,16 @@ def retrieve(
     distinct = ranking.deduplicate(hidden)
     judged = _withhold(snapshot, hidden, distinct, branch, judge)
     allowed = judged.cleared.values if judged else distinct
+    partners = (
+        _bring_partners(snapshot, allowed, looks[0].probe, branch=branch, request=request, options=options)
+        if asked
+        else ()
+    )
+    if partners:
+        hidden = (*hidden, *partners)
+        distinct = ranking.deduplicate(hidden)
+        judged = _withhold(snapshot, hidden, distinct, branch, judge)
+        allowed = judged.cleared.values if judged else distinct
     allowance = _allow(snapshot, branch, options) if allowed else FULL
     hits, left_out = evidence.select(
         allowed,
@@ -114,9 +124,9 @@ def retrieve(
         beside=looks[-1].probe if work else None,
     )
     hits = tuple(replace(hit, session_id=snapshot.session.header.session_id) for hit in hits)
-    visible = found.in_context + look.ranked - len(hidden)
+    visible = found.in_context + look.ranked - len(look.hidden)
     diagnostics = Diagnostics(
-        candidate_count=len(found.candidates) + found.in_context,
+        candidate_count=len(found.candidates) + len(partners) + found.in_context,
         eligible_count=len(hidden),
         duplicate_count=len(hidden) - len(distinct),
         in_context_count=visible,
@@ -139,6 +149,25 @@ def retrieve(
         diagnostics=diagnostics,
         withheld=judged.withheld if judged else (),
     )
+
+
+def _bring_partners(
+    snapshot: Snapshot,
+    allowed: Sequence[Ranked],
+    probe: Probe,
+    *,
+    branch: Branch,
+    request: str,
+    options: RetrievalOptions,
+) -> tuple[Ranked, ...]:
+    """The other halves of calls and results, in the places that nothing needs which matched for itself."""
+    room = options.max_results - len(allowed)
+    if room <= 0 or not options.contextual or all(row.tier == "other" for row in allowed):
+        return ()
+    from aforesaid.retrieval.pairs import bring_partners  # late: only names and phrases bring any
+
+    partners = bring_partners(snapshot, allowed, branch, probe, room)
+    return _hide_visible(snapshot, partners, branch, request) if partners else ()
 
 
 def _gate(snapshot: Snapshot, judge: Judge | None) -> Callable[[int], bool] | None:

@@ -34,6 +34,8 @@ _SHELL: Final = re.compile(r"\s*<(bash-input|bash-stdout|bash-stderr)>(.*?)</\1>
 """What a user ran with `!`, and what it printed."""
 _INJECTED: Final = ("system-reminder", "user-prompt-submit-hook")
 """Elements that the host puts before or behind words of others."""
+_TELLS: Final = ("Exit code ", "<tool_use_error>", "The user doesn't want to ", "[Request interrupted by user")
+"""How a failed result begins where the program says itself that it failed, and how."""
 _SYNTHETIC: Final = "<synthetic>"
 """The model of messages that no model wrote."""
 
@@ -177,6 +179,8 @@ def _result(content: list[Block], tool: Callable[[str], str]) -> Said:
             if not calls.brings_own(tool(block.tool_use_id or ""), printed):
                 others = True
                 texts += map(_without_injected, printed)
+                if block.is_error is True and not (printed and printed[0].startswith(_TELLS)):
+                    texts.append("is_error: true")
         elif block.type == "text" and (words := _words([block.text or ""])):
             texts += words
             request = request or bool(clean(words))

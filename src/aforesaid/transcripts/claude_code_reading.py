@@ -49,6 +49,7 @@ class _State(msgspec.Struct, kw_only=True):
         chains: ids of the sidechains in the file, in the order in which they begin.
         links: the sidechains of their latest rows, by the ids of the rows.
         started: time of the first row of the sidechain that is read.
+        foreign: whether it was noted that the file holds rows of another session.
     """
 
     header: Header
@@ -58,6 +59,7 @@ class _State(msgspec.Struct, kw_only=True):
     chains: list[str] = []
     links: dict[str, str] = {}
     started: str | None = None
+    foreign: bool = False
 
 
 class ClaudeCodeReading(Pass):
@@ -119,7 +121,9 @@ class ClaudeCodeReading(Pass):
             return
         source = Source(line=line.number, offset=line.offset, length=len(line.data), sha256=sha256(line.data).digest())
         if isinstance(row.uuid, str) and row.uuid:
-            self._learn(row)
+            foreign = self._learn(row)
+            if foreign and self._chain is None:
+                yield Flaw(line=line.number, byte=line.offset, reason="unknown-origin", lost=False)
             if self._place(row, row.uuid) != self._chain:
                 return
             found = self._entry(row, row.uuid, source)
@@ -217,10 +221,11 @@ class ClaudeCodeReading(Pass):
         first, *others = rows
         return Edit(target=first, replaced=True, others=tuple(others))
 
-    def _learn(self, row: Row) -> None:
-        """Takes from a row what it tells of the session."""
+    def _learn(self, row: Row) -> bool:
+        """Takes from a row what it tells of the session; whether it is the first that names another, without a link."""
         state = self._state
         header, id_ = state.header, text_or_none(row.session_id)
+        other = state.begun and id_ not in {None, header.session_id}
         if not state.begun:
             state.begun = True
             version = text_or_none(row.version) or ""
@@ -242,3 +247,6 @@ class ClaudeCodeReading(Pass):
             if isinstance(origin, str) and origin != header.session_id:
                 header = msgspec.structs.replace(header, parent=origin)
         state.header = header
+        foreign = other and header.parent is None and not state.foreign
+        state.foreign = state.foreign or foreign
+        return foreign

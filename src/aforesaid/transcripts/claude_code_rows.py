@@ -23,6 +23,7 @@ class Block(msgspec.Struct, kw_only=True):
     name: str | None = None
     input: Any = None
     tool_use_id: str | None = None
+    is_error: Any = None
     content: str | list[Block] | None = None
 
 
@@ -120,6 +121,7 @@ def _content(value: object, depth: int = 2) -> str | list[Block] | None:
             name=text_or_none(block.get("name")),
             input=block.get("input"),
             tool_use_id=text_or_none(block.get("tool_use_id")),
+            is_error=block.get("is_error"),
             content=_content(block.get("content"), depth - 1),
         )
         for block in value

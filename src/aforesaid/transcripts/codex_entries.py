@@ -153,6 +153,28 @@ def _call(item: Item) -> Said:
     )
 
 
+def _state(output: Any) -> tuple[str, ...]:
+    """How a command ended, where the output's text does not say it itself as that of newer versions does."""
+    if isinstance(output, dict):
+        failed = ("success: false",) if output.get("success") is False else ()
+        return (*failed, *_state(output.get("content", output.get("output"))))
+    inner = _wrapped(output)
+    metadata = inner.get("metadata") if inner is not None else None
+    code = metadata.get("exit_code") if isinstance(metadata, dict) else None
+    return (f"Exit code: {code}",) if isinstance(code, int) and not isinstance(code, bool) else ()
+
+
+def _wrapped(output: Any) -> dict[str, Any] | None:
+    """The object in whose JSON the first versions wrote an output."""
+    if not isinstance(output, str) or not output.startswith('{"output":'):
+        return None
+    try:
+        inner = json.loads(output)
+    except (ValueError, RecursionError):
+        return None
+    return inner if isinstance(inner, dict) and isinstance(inner.get("output"), str) else None
+
+
 def _arguments(item: Item) -> object:
     """The arguments of a call, whatever its type calls them."""
     for given in (item.arguments, item.action):
@@ -175,7 +197,7 @@ def _result(item: Item, tool: Callable[[str], str]) -> Said:
     own = calls.brings_own(name, printed)
     return Said(
         role="tool_result",
-        parts=() if own else clean(printed),
+        parts=() if own else (*clean(printed), *_state(item.output)),
         tools=(name,),
         calls=(id_,),
         automatic=not own,
@@ -186,11 +208,7 @@ def _printed(output: Any) -> Sequence[str]:
     """The texts of an output: plain, in pieces, or wrapped in an object as the first versions wrote it."""
     if isinstance(output, dict):
         output = output.get("content", output.get("output"))
-    if isinstance(output, str) and output.startswith('{"output":'):
-        try:
-            inner = json.loads(output)
-        except (ValueError, RecursionError):
-            inner = None
-        if isinstance(inner, dict) and isinstance(inner.get("output"), str):
-            return [inner["output"]]
+    inner = _wrapped(output)
+    if inner is not None:
+        return [inner["output"]]
     return [piece.text for piece in codex_rows.pieces(codex_rows.content(output)) if piece.text is not None]

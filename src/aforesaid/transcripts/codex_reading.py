@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import os
 from hashlib import blake2b, sha256
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeGuard
 
 import msgspec
 
@@ -49,6 +49,8 @@ class _State(msgspec.Struct, kw_only=True):
         users: digest and id of each message of the user's that was not taken back.
         turns: for each turn the entry before it, and how many of `users` are before it.
         fresh: whether a turn has begun of which no message was read; None where the file does not say.
+        guessed: whether a message was taken for a turn because the file does not say where turns begin.
+        foreign: whether it was noted that the file holds the header of another thread.
     """
 
     header: Header
@@ -58,6 +60,8 @@ class _State(msgspec.Struct, kw_only=True):
     users: list[tuple[str, str]] = []
     turns: list[tuple[str | None, int]] = []
     fresh: bool | None = None
+    guessed: bool = False
+    foreign: bool = False
 
 
 class CodexReading(Pass):
@@ -127,7 +131,11 @@ class CodexReading(Pass):
         elif row.type == "event_msg" and payload.type in _BEGINS_TURN:
             self._state.fresh = True
         elif row.type == "event_msg" and payload.type == "thread_rolled_back":
+            if self._state.guessed or not _is_count(payload.num_turns):
+                yield Flaw(line=line.number, byte=line.offset, reason="unknown-turns", lost=False)
             yield self._rolled_back(row, payload.num_turns, line)
+        elif row.type == "session_meta" and self._is_anothers(payload):
+            yield Flaw(line=line.number, byte=line.offset, reason="unknown-origin", lost=False)
 
     def _item(self, row: Row, item: Payload, line: Line) -> Entry:
         state = self._state
@@ -141,6 +149,7 @@ class CodexReading(Pass):
                 del state.calls[next(iter(state.calls))]
         elif said.request:
             if state.fresh is not False:
+                state.guessed = state.guessed or state.fresh is None
                 state.turns.append((state.previous, len(state.users)))
             if state.fresh:
                 state.fresh = False
@@ -156,6 +165,14 @@ class CodexReading(Pass):
             yield Flaw(line=line.number, byte=line.offset, reason="unknown-view", lost=False)
         elif sealed:
             yield Flaw(line=line.number, byte=line.offset, reason="opaque-summary", lost=False)
+
+    def _is_anothers(self, payload: Payload) -> bool:
+        """Whether a header behind the first one is of another thread, as in a copy that does not say of which."""
+        state = self._state
+        if state.foreign or state.header.parent is not None or payload.id in {None, state.header.session_id}:
+            return False
+        state.foreign = True
+        return True
 
     def _kept(self, history: list[Item]) -> tuple[str, ...]:
         """The entries that a compaction kept: by their ids, and messages of the user's without one by their text."""
@@ -174,7 +191,7 @@ class CodexReading(Pass):
     def _rolled_back(self, row: Row, number: object, line: Line) -> Entry:
         """The entry that the session goes on from after turns were taken back."""
         state = self._state
-        turns = number if isinstance(number, int) and not isinstance(number, bool) else 0
+        turns = number if _is_count(number) else 0
         if turns > 0 and state.turns:
             before, users = state.turns[-min(turns, len(state.turns))]
             del state.turns[-turns:], state.users[users:]
@@ -230,12 +247,16 @@ class CodexReading(Pass):
             return
         mine, theirs = self._state, reading._state
         mine.previous, mine.calls, mine.fresh = theirs.previous, theirs.calls, None
-        mine.users, mine.turns = theirs.users, theirs.turns
+        mine.users, mine.turns, mine.guessed = theirs.users, theirs.turns, theirs.guessed
 
     def until(self, ordinal: int) -> Iterator[Entry | Flaw]:
         """The entries and flaws of the rows before an ordinal; rows without one count from 0."""
         self._end = ordinal
         yield from self
+
+
+def _is_count(number: object) -> TypeGuard[int]:
+    return isinstance(number, int) and not isinstance(number, bool) and number >= 0
 
 
 def _digest(item: Item) -> str:

@@ -19,6 +19,10 @@ if TYPE_CHECKING:
     from aforesaid.model import Source
     from aforesaid.transcripts.pi_rows import Block, Message, Row
 
+_EXITED = "Command exited with code "
+_TELLS = (_EXITED, "Command timed out after ", "Command aborted")
+"""How the last line of a failed command begins."""
+
 
 def entry(row: Row, *, id_: str, parent: str | None, source: Source, kept_from: str | None) -> Entry:
     """The entry of a row.
@@ -80,7 +84,7 @@ def _said(message: Message) -> Said:
             texts = _texts(message.content)
             # A script that calls tools (`codemode`) prints what they brought back.
             own = calls.brings_own(tool, texts) or any(map(calls.is_own, _nested(message.nestedCalls)))
-            parts = () if own else clean(texts)
+            parts = () if own else (*clean(texts), *_state(message, texts))
             return Said(
                 role="tool_result", parts=parts, tools=(tool,), calls=(message.toolCallId or "",), automatic=not own
             )
@@ -89,7 +93,7 @@ def _said(message: Message) -> Said:
         case "bashExecution":
             # `!!command` keeps a command from the model; it must not come back by itself either.
             automatic = message.excludeFromContext is not True
-            parts = clean((message.command or "", message.output or ""))
+            parts = (*clean((message.command or "", message.output or "")), *_ending(message))
             return Said(role="shell", parts=parts, automatic=automatic)
         case "custom" | "hookMessage":
             return Said(kind="custom", parts=clean(_texts(message.content)))
@@ -97,6 +101,20 @@ def _said(message: Message) -> Said:
             return Said(kind="other")
         case _:
             return Said(parts=clean(_texts(message.content)))
+
+
+def _state(message: Message, texts: list[str]) -> tuple[str, ...]:
+    """That a tool failed, unless what it printed ends with Pi's own words of it."""
+    told = bool(texts) and texts[-1].rpartition("\n")[2].startswith(_TELLS)
+    return ("isError: true",) if message.isError is True and not told else ()
+
+
+def _ending(message: Message) -> tuple[str, ...]:
+    """How a command of the user ended, in Pi's words; nothing of one that went well."""
+    if message.cancelled is True:
+        return ("(command cancelled)",)
+    code = message.exitCode
+    return (f"{_EXITED}{code}",) if isinstance(code, int) and not isinstance(code, bool) and code else ()
 
 
 def _nested(record: object) -> Iterator[str]:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
-from aforesaid.model import Checkpoint, Flaw, Header, Source
+from aforesaid.model import Checkpoint, Entry, Flaw, Header, Source
 from aforesaid.transcripts import damaged, pi_entries, pi_rows
 from aforesaid.transcripts.lines import HEAD, split
 from aforesaid.transcripts.objects import BOM
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import BinaryIO
 
-    from aforesaid.model import Entry
     from aforesaid.transcripts.lines import Line
     from aforesaid.transcripts.pi_rows import Row
 
@@ -137,6 +136,8 @@ class PiReading:
                     yield from self._note_beginning(line, header=found is None)
                 if found is not None:
                     yield found
+                    if isinstance(found, Entry) and found.compaction is not None and not found.compaction.kept_from:
+                        yield Flaw(line=line.number, byte=line.offset, reason="unknown-view", lost=False)
             inside = False
             self._offset, self._line = line.after, line.number
 

@@ -34,6 +34,9 @@ class Message(msgspec.Struct, kw_only=True):
     toolCallId: str | None = None  # noqa: N815
     command: str | None = None
     output: str | None = None
+    exitCode: Any = None  # noqa: N815
+    cancelled: Any = None
+    isError: Any = None  # noqa: N815
     excludeFromContext: Any = None  # noqa: N815
     nestedCalls: Any = None  # noqa: N815
 

@@ -98,7 +98,8 @@ def test_every_reason_of_a_flaw_is_explained() -> None:
     assert reasons <= explained
     of_retrieve = {"stale", "source-missing"}
     of_recall = {"pattern-budget", "terms-dropped", "privacy-policy", "not-indexed", "sessions-not-opened"}
-    assert explained - reasons == of_retrieve | of_recall | {"ancestor-missing", "ancestor-unverified"}
+    of_lineage = {"ancestor-missing", "ancestor-unverified", "ancestor-unknown"}
+    assert explained - reasons == of_retrieve | of_recall | of_lineage
 
 
 def test_the_page_on_the_architecture_names_every_room() -> None:

@@ -305,6 +305,41 @@ def test_a_resumed_file_takes_the_id_that_it_is_named_after_or_else_the_newest()
     assert reading(old, new, stem="new")[0].header.session_id == "new"
 
 
+def test_a_file_with_rows_of_two_sessions_and_no_link_does_not_tell_its_origin() -> None:
+    old, new = cc.message("a", None, "x") | {"sessionId": "old"}, cc.message("b", "a", "y") | {"sessionId": "new"}
+    more = [cc.message("c", "b", "z") | {"sessionId": "old"}, cc.message("d", "c", "z") | {"sessionId": "third"}]
+    pass_, found = reading(old, new, *more, stem="new")
+    assert [(item.reason, item.line, item.lost) for item in found if isinstance(item, Flaw)] == [
+        ("unknown-origin", 2, False)
+    ]
+    # In pieces it is noted once as well, and where a row names the origin, or there is one session only, not at all.
+    assert reading(old, new, *more, since=pass_.checkpoint, stem="new")[1] == []
+    linked = cc.message("b", "a", "y", requestSessionId="old") | {"sessionId": "new"}
+    assert len(entries(old, linked, *more)) == 4
+    assert len(entries(old, cc.message("b", "a", "y") | {"sessionId": "old"})) == 2
+    assert len(entries(old, cc.message("b", "a", "y") | {"sessionId": None})) == 2
+
+
+@pytest.mark.parametrize(
+    ("content", "failed", "parts"),
+    [
+        ("Exit code 1\nno", True, ("Exit code 1\nno",)),
+        ("<tool_use_error>no</tool_use_error>", True, ("<tool_use_error>no</tool_use_error>",)),
+        ("no such file", True, ("no such file", "is_error: true")),
+        ("no such file", False, ("no such file",)),
+        ("no such file", "true", ("no such file",)),
+        ("", True, ("is_error: true",)),
+        ([], True, ("is_error: true",)),
+    ],
+)
+def test_a_result_says_that_it_failed_unless_its_text_does(content: Any, failed: Any, parts: tuple[str, ...]) -> None:
+    row = cc.result("r", "u", content)
+    row["message"]["content"][0]["is_error"] = failed
+    assert entries(cc.call("u", None, "m"), row)[1].parts == parts
+    own = entries(cc.call("u", None, "m", "mcp__aforesaid__history_recall"), row)[1]
+    assert own.parts == ()
+
+
 def test_a_fork_names_the_session_that_its_rows_were_asked_in() -> None:
     copied = cc.reply("b", "a", "y", requestSessionId="origin")
     own = cc.reply("c", "b", "z", requestSessionId=cc.SESSION)

@@ -33,7 +33,7 @@ def reading(*rows: codex.Row | bytes, since: Checkpoint | None = None) -> tuple[
     return pass_, list(pass_)
 
 
-def entries(*rows: codex.Row | bytes) -> list[Entry]:
+def entries(*rows: codex.Row | bytes, noted: tuple[str, ...] = ()) -> list[Entry]:
     """The entries of a rollout that begins with a header, read at once and as it grows."""
     _, found = reading(meta(), *rows)
     point, pieces = None, []
@@ -42,7 +42,7 @@ def entries(*rows: codex.Row | bytes) -> list[Entry]:
         point = part.checkpoint
         pieces += more
     assert pieces == found
-    assert all(isinstance(entry, Entry) for entry in found), found
+    assert tuple(item.reason for item in found if isinstance(item, Flaw)) == noted
     return [entry for entry in found if isinstance(entry, Entry)]
 
 
@@ -140,7 +140,13 @@ def test_calls_of_the_programs_own_tools_are_calls(row: codex.Row, tool: str, wo
     [
         ("plain", ("plain",)),
         ([text("one"), {"type": "input_image", "image_url": "x"}, text("two")], ("one", "two")),
-        ('{"output":"a\\nb","metadata":{"exit_code":1}}', ("a\nb",)),
+        ('{"output":"a\\nb","metadata":{"exit_code":1}}', ("a\nb", "Exit code: 1")),
+        ('{"output":"","metadata":{"exit_code":0,"duration_seconds":0.1}}', ("Exit code: 0",)),
+        ('{"output":"a","metadata":{"exit_code":true}}', ("a",)),
+        ('{"output":"a","metadata":"1"}', ("a",)),
+        ("Exit code: 7\nWall time: 0 seconds\nOutput:\na", ("Exit code: 7\nWall time: 0 seconds\nOutput:\na",)),
+        ({"content": "a", "success": False}, ("a", "success: false")),
+        ({"output": '{"output":"a","metadata":{"exit_code":2}}'}, ("a", "Exit code: 2")),
         ('{"output":5}', ('{"output":5}',)),
         ('{"output":', ('{"output":',)),
         ({"content": "old", "success": True}, ("old",)),
@@ -330,6 +336,7 @@ def path(found: list[Entry]) -> list[str]:
     return ids[::-1]
 
 
+TWICE = ("unknown-turns", "unknown-turns")
 TURNS = [user("one"), assistant("1"), user("two"), assistant("2"), user("three"), assistant("3")]
 
 
@@ -337,14 +344,14 @@ TURNS = [user("one"), assistant("1"), user("two"), assistant("2"), user("three")
     ("number", "left"), [(1, ["L2", "L3", "L4", "L5"]), (2, ["L2", "L3"]), (3, []), (9, []), (0, None), ("x", None)]
 )
 def test_turns_that_were_taken_back_are_a_branch(number: Any, left: list[str] | None) -> None:
-    found = entries(*TURNS, rolled_back(number), user("four"))
+    found = entries(*TURNS, rolled_back(number), user("four"), noted=("unknown-turns",))
     whole = ["L2", "L3", "L4", "L5", "L6", "L7"]
     assert path(found) == [*(whole if left is None else left), "L8", "L9"]
     assert (found[-2].kind, found[-2].parts) == ("other", ())
 
 
 def test_turns_are_counted_anew_after_some_were_taken_back() -> None:
-    found = entries(*TURNS, rolled_back(1), user("four"), assistant("4"), rolled_back(2), user("five"))
+    found = entries(*TURNS, rolled_back(1), user("four"), assistant("4"), rolled_back(2), user("five"), noted=TWICE)
     assert path(found) == ["L2", "L3", "L11", "L12"]
 
 
@@ -356,15 +363,32 @@ def test_two_messages_in_one_turn_are_one_turn_where_the_program_tells_of_turns(
 
 def test_a_compaction_that_was_taken_back_counts_no_more() -> None:
     rows = [user("one"), assistant("1"), user("two"), compacted([user("one"), user("two")]), rolled_back(1)]
-    assert path(entries(*rows, user("three"))) == ["L2", "L3", "L6", "L7"]
+    assert path(entries(*rows, user("three"), noted=TWICE[:1])) == ["L2", "L3", "L6", "L7"]
 
 
 def test_messages_that_were_taken_back_are_not_taken_for_kept_ones() -> None:
     rows = [user("go on"), user("x"), user("go on"), rolled_back(1), compacted([user("go on")])]
-    assert entries(*rows)[-1].compaction == Compaction(kept=("L2",))
+    assert entries(*rows, noted=TWICE[:1])[-1].compaction == Compaction(kept=("L2",))
+
+
+def test_turns_that_the_program_tells_of_are_no_guess_and_an_odd_number_of_them_is() -> None:
+    begin = event("task_started", turn_id="t")
+    rows = [begin, user("one"), begin, user("two")]
+    assert path(entries(*rows, rolled_back(1), begin, user("three"))) == ["L3", "L6", "L8"]
+    for odd in ("x", None, True, -1):
+        assert len(entries(*rows, rolled_back(odd), noted=TWICE[:1])) == 3
 
 
 # --- what a rollout says of its session -----------------------------------------------------------------------------
+
+
+def test_the_header_of_another_thread_behind_the_first_one_tells_of_a_copy_without_its_origin() -> None:
+    rows = [meta("other"), user("x"), meta("third"), meta()]
+    (entry,) = entries(*rows, noted=("unknown-origin",))
+    assert entry.id == "L3"
+    assert len(entries(meta(), user("x"))) == 1
+    _, found = reading(meta(forked_from_id="other"), *rows)
+    assert [type(item) for item in found] == [Entry]
 
 
 def test_the_header_is_no_entry_and_tells_the_session() -> None:

@@ -92,7 +92,22 @@ def test_an_assistant_that_only_calls_is_a_tool_call() -> None:
 def test_a_tool_result_keeps_its_text() -> None:
     entry = one(with_message(role="toolResult", toolCallId="c", toolName="bash", isError=True, details={"x": "no"},
                              content=[{"type": "text", "text": "out"}]))  # fmt: skip
-    assert (entry.role, entry.parts, entry.tools, entry.calls) == ("tool_result", ("out",), ("bash",), ("c",))
+    assert (entry.role, entry.parts, entry.tools) == ("tool_result", ("out", "isError: true"), ("bash",))
+    assert entry.calls == ("c",)
+
+
+@pytest.mark.parametrize(
+    ("told", "failed", "parts"),
+    [
+        ("out\n\nCommand exited with code 2", True, 1), ("Command aborted", True, 1),
+        ("out\n\nCommand timed out after 5 seconds", True, 1), ("Command exited with code 2\nand more", True, 2),
+        ("out", False, 1), ("out", "yes", 1), ("", True, 1), ("Could not find the exact text", True, 2),
+    ],
+)  # fmt: skip
+def test_a_result_says_that_it_failed_unless_its_text_does(told: str, failed: object, parts: int) -> None:
+    entry = one(with_message(role="toolResult", toolCallId="c", toolName="bash", isError=failed, content=told))
+    assert len(entry.parts) == parts
+    assert (entry.parts[-1] == "isError: true") is (failed is True and not told.endswith(("2", "aborted", "seconds")))
 
 
 @pytest.mark.parametrize("tool", ["history_recall", "history_expand", "history_status", "mcp__history__history_recall"])
@@ -141,6 +156,33 @@ def test_our_own_evidence_is_never_indexed() -> None:
 def test_a_command_of_the_user_is_a_shell_entry() -> None:
     entry = one(with_message(role="bashExecution", command="ls", output="a.py\n", exitCode=0))
     assert (entry.role, entry.parts, entry.automatic, entry.request) == ("shell", ("ls", "a.py\n"), True, False)
+
+
+@pytest.mark.parametrize(
+    ("ending", "part"),
+    [
+        ({"exitCode": 2}, "Command exited with code 2"), ({"exitCode": -9}, "Command exited with code -9"),
+        ({"exitCode": 2, "cancelled": True}, "(command cancelled)"), ({"exitCode": None}, None), ({}, None),
+        ({"exitCode": True}, None), ({"exitCode": "2"}, None), ({"cancelled": "no"}, None),
+    ],
+)  # fmt: skip
+def test_a_command_of_the_user_says_how_it_ended_in_the_words_of_pi(
+    ending: dict[str, object], part: str | None
+) -> None:
+    entry = one(with_message(role="bashExecution", command="ls", output="x", **ending))
+    assert entry.parts == (("ls", "x") if part is None else ("ls", "x", part))
+
+
+@pytest.mark.parametrize("kept", [{}, {"firstKeptEntryId": 3}, {"firstKeptEntryId": ""}, {"firstKeptEntryIndex": "2"}])
+def test_a_compaction_that_does_not_say_what_it_kept_is_noted(kept: dict[str, object]) -> None:
+    _, found = reading(
+        lines_of(pi.header(), {"type": "compaction", "id": "c", "parentId": None, "summary": "s", **kept})
+    )
+    entry, flaw = found
+    assert isinstance(entry, Entry)
+    assert entry.compaction in {Compaction(), Compaction(kept_from="")}
+    assert isinstance(flaw, Flaw)
+    assert (flaw.line, flaw.reason, flaw.lost) == (2, "unknown-view", False)
 
 
 def test_a_command_that_the_user_kept_from_the_model_does_not_come_back_by_itself() -> None:
@@ -319,7 +361,7 @@ def test_a_line_beyond_the_limit_is_skipped_without_being_held(monkeypatch: pyte
     {"type": 7, "id": "a"},
     {"id": "a", "content": [1, None, {"type": "text", "text": 4}]},
     {"type": "message", "message": {"role": "assistant", "content": [{"type": "toolCall", "arguments": "x"}]}},
-    {"type": "compaction", "id": "c", "summary": 5, "firstKeptEntryId": 3, "firstKeptEntryIndex": "2"},
+    {"type": "compaction", "id": "c", "summary": 5, "firstKeptEntryId": "c", "firstKeptEntryIndex": "2"},
     {"type": "session", "id": "again"},
     {},
 ])  # fmt: skip
