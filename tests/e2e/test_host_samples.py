@@ -410,3 +410,15 @@ def test_results_that_were_emptied_come_back_and_others_do_not(tmp_path: Path) -
         assert (hit.ranked.candidate.entry.id, hit.excerpt) == ("r1", "the walnut table")
         cc.write(file, [*rows, cc.boundary("B", "b"), cc.summary("S", "B")])
         assert len(engine.retrieve(session=file, query="the walnut, the oak").hits) == 2
+
+
+def test_the_answer_that_a_compaction_of_codex_asked_for_comes_back_on_request_only(tmp_path: Path) -> None:
+    made = next((ROOT / "examples" / "codex").glob("made-rollout-*T02-16-*.jsonl"))
+    with Engine.open(tmp_path / "store") as engine:
+        engine.index(made)
+        answer = engine.retrieve(session=made, query="what did the `FAKE SUMMARY` say?")
+        assert all(hit.ranked.candidate.entry.id != "L37" for hit in answer.hits)
+        assert not engine.recall("FAKE SUMMARY", session=made, mode="phrase", scope="current-session").hits
+        found = engine.recall("FAKE SUMMARY", session=made, mode="phrase", scope="current-session", summaries=True)
+        assert [(hit.entry_id, hit.role, hit.derived) for hit in found.hits][-1] == ("L37", "summary", "compaction")
+        assert {hit.role for hit in found.hits} == {"summary"}

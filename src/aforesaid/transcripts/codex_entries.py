@@ -42,6 +42,10 @@ _PROGRAMS: Final = (
 )
 """How texts begin that the program puts in as if the user had said them."""
 _SUMMARY: Final = "compaction.summary"
+_SUMMARISED: Final = (
+    "Another language model started to solve this problem and produced a summary of its thinking process."
+)
+"""How a message begins with which the program hands a summary on."""
 _SHELL: Final = re.compile(
     r"\s*<user_shell_command>\s*<command>\n?(.*?)\n?</command>\s*<result>\n?(.*?)\n?</result>", re.DOTALL
 )
@@ -52,14 +56,17 @@ _ASKED: Final = "## My request for Codex:"
 _PATCHED: Final = re.compile(r"^\*\*\* (?:(?:Add|Update|Delete) File|Move to): (.+)$", re.MULTILINE)
 
 
-def say(item: Item, tool: Callable[[str], str]) -> Said:
+def say(item: Item, tool: Callable[[str], str], *, summary: bool = False) -> Said:
     """What an item says.
 
     Args:
         item: the payload of a `response_item`.
         tool: gives the tool of a call id, empty where it is not known.
+        summary: whether the row says that it is what a compaction brought forth.
     """
     if item.type == "message":
+        if summary or _is_summary(item):
+            return Said(kind="compaction", role="summary", parts=clean(_texts(item)), automatic=False)
         if item.role == "user":
             return _user(item)
         if item.role == "assistant":
@@ -98,6 +105,14 @@ def summary(payload: Payload) -> tuple[tuple[str, ...], bool]:
 
 def _texts(item: Item) -> list[str]:
     return [piece.text for piece in codex_rows.pieces(item.content) if piece.text is not None]
+
+
+def _is_summary(item: Item) -> bool:
+    """Whether a message is a summary and nothing else, by its kinds or, in the user's name, by how it begins."""
+    kinds = _kinds(item)
+    if kinds and all(kind == _SUMMARY for kind in kinds):
+        return True
+    return item.role == "user" and user_text(item).startswith(_SUMMARISED)
 
 
 def _kinds(item: Item) -> list[str]:

@@ -139,7 +139,8 @@ class CodexReading(Pass):
 
     def _item(self, row: Row, item: Payload, line: Line) -> Entry:
         state = self._state
-        said = codex_entries.say(item, lambda call: state.calls.get(call, ""))
+        written = codex_rows.ends_compaction(row)
+        said = codex_entries.say(item, lambda call: state.calls.get(call, ""), summary=written)
         id_ = item.id if item.id is not None and len(item.id) >= _SHORTEST_ID else self._line_id(line)
         if said.role == "tool_result":
             state.calls.pop(said.calls[0], None)

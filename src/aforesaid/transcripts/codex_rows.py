@@ -68,12 +68,19 @@ class Payload(Item, kw_only=True):
     history_base: Base | None = None
 
 
+class Marks(msgspec.Struct, kw_only=True):
+    """What newer versions say of a row beside its payload."""
+
+    compaction_output: Any = None
+
+
 class Row(msgspec.Struct, kw_only=True):
     """A line."""
 
     type: str = ""
     timestamp: Any = None
     ordinal: int | None = None
+    metadata: Marks | None = None
     payload: Payload | None = None
 
 
@@ -83,6 +90,11 @@ _DECODER: Final = msgspec.json.Decoder(Row)
 def decode(data: bytes) -> Row | str:
     """The row of a line, or the reason why there is none: `invalid-utf8`, `invalid-json`, `not-an-object`."""
     return objects.decode(data, _DECODER, _forgive)
+
+
+def ends_compaction(row: Row) -> bool:
+    """Whether a row is what the model wrote when it was asked for the summary of a compaction."""
+    return row.metadata is not None and row.metadata.compaction_output is True
 
 
 def pieces(content: str | list[Piece] | None) -> list[Piece]:
@@ -104,11 +116,12 @@ def content(value: object) -> str | list[Piece] | None:
 
 def _forgive(value: dict[str, Any]) -> Row:
     """The row of an object with fields of another type."""
-    payload, ordinal = value.get("payload"), value.get("ordinal")
+    payload, ordinal, marks = value.get("payload"), value.get("ordinal"), value.get("metadata")
     return Row(
         type=text_or_none(value.get("type")) or "",
         timestamp=value.get("timestamp"),
         ordinal=ordinal if isinstance(ordinal, int) and not isinstance(ordinal, bool) else None,
+        metadata=Marks(compaction_output=marks.get("compaction_output")) if isinstance(marks, dict) else None,
         payload=Payload(**_payload(payload)) if isinstance(payload, dict) else None,
     )
 

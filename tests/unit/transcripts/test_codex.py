@@ -210,7 +210,6 @@ def test_our_own_evidence_is_never_indexed() -> None:
         user("<subagent_notification>\nwords"),
         user("words", kinds=["hooks.additional_context"]),
         user("words", kinds=["environments.environment_context"]),
-        user("words", kinds=["compaction.summary"]),
         user(" \n"),
         user([]),
         item("tool_search_output", call_id="c", tools=[{"description": "words"}]),
@@ -292,6 +291,58 @@ def test_a_second_compaction_knows_what_the_first_one_kept() -> None:
 def test_a_summary_that_stands_only_in_the_history_is_read() -> None:
     item_ = user("a summary", kinds=["compaction.summary"])
     assert entries(user("x"), compacted([item_]))[1].parts == ("a summary",)
+
+
+HANDED_ON = "Another language model started to solve this problem and produced a summary of its thinking process. It"
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        {**assistant("words"), "metadata": {"client_authored": False, "compaction_output": True}},
+        {**user("words"), "metadata": {"compaction_output": True}},
+        # Read in the forgiving way, for the number is none.
+        {**assistant("words"), "metadata": {"compaction_output": True}, "ordinal": "x"},
+        assistant("words", kinds=["compaction.summary"]),
+        user("words", kinds=["compaction.summary"]),
+        user(HANDED_ON),
+        user(HANDED_ON, kinds=["unknown"]),
+    ],
+)
+def test_a_summary_among_the_items_is_never_automatic_evidence(row: codex.Row) -> None:
+    entry = one(row)
+    assert (entry.kind, entry.role, entry.automatic, entry.request) == ("compaction", "summary", False, False)
+    assert entry.parts == (row["payload"]["content"][0]["text"],)
+    assert entry.compaction is None  # what it left in view is said by the row `compacted`
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        {**assistant("words"), "metadata": {"compaction_output": False}},
+        {**assistant("words"), "metadata": {"compaction_output": "true"}},
+        {**assistant("words"), "metadata": 5},
+        {**assistant("words"), "metadata": None},
+        {**assistant("words"), "metadata": [{"compaction_output": True}]},
+        assistant("words", kinds=["unknown"]),
+        assistant([]),
+        assistant("words", kinds=[]),
+        # Whoever quotes such words is no summary.
+        assistant(HANDED_ON),
+        user(f"what is this? {HANDED_ON}"),
+        user([text("mine"), text("words")], kinds=["user.text", "compaction.summary"]),
+    ],
+)
+def test_other_messages_are_no_summaries(row: codex.Row) -> None:
+    entry = one(row)
+    assert (entry.kind, entry.automatic) == ("message", True)
+    assert entry.role in {"user", "assistant"}
+    assert "words" not in entry.parts or entry.role == "assistant"
+
+
+def test_a_call_in_a_turn_that_compacts_stays_a_call() -> None:
+    made = one({**call("c", "x", {"a": "b"}), "metadata": {"compaction_output": True}})
+    assert (made.role, made.tools) == ("tool_call", ("x",))
 
 
 @pytest.mark.parametrize("type_", ["compaction", "compaction_summary"])
