@@ -27,9 +27,9 @@ _RESULTS: Final = frozenset({"tool_result", "mcp_tool_result"})
 _ECHO: Final = (
     r"\s*(?:<(?:command-name|command-message|command-args|command-contents|local-command-stdout|local-command-stderr"
     r"|local-command-caveat|task-notification|ide_opened_file|ide_diagnostics)>"
-    r"|\[Request interrupted by user(?: for tool use)?\]\s*\Z)"
+    r"|\[Request interrupted by user(?: for tool use)?\]\s*\Z|Operation stopped by hook: )"
 )
-"""What the host writes as if the user had said it."""
+"""What the host writes as if the user had said it; a hook's words stand in place of the request that it stopped."""
 _SHELL: Final = re.compile(r"\s*<(bash-input|bash-stdout|bash-stderr)>(.*?)</\1>", re.DOTALL)
 """What a user ran with `!`, and what it printed."""
 _INJECTED: Final = ("system-reminder", "user-prompt-submit-hook")

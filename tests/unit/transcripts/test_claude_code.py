@@ -159,6 +159,7 @@ def test_our_own_evidence_is_never_indexed() -> None:
         "<user-prompt-submit-hook>words of a hook</user-prompt-submit-hook>",
         "[Request interrupted by user]",
         "[Request interrupted by user for tool use]",
+        "Operation stopped by hook: Warning: another session is active\n\nBranch: main",
         "",
         " \n",
     ],
@@ -191,7 +192,8 @@ def test_rows_that_are_marked_as_the_users_are(more: cc.Row) -> None:
 
 def test_words_about_the_hosts_elements_stay_the_users() -> None:
     told = "it says [Request interrupted by user] and then nothing"
-    for words in ("why do I see <task-notification> here?", "the <system-reminder> element", told):
+    hook = "we get this:\nOperation stopped by hook: Warning"
+    for words in ("why do I see <task-notification> here?", "the <system-reminder> element", told, hook):
         entry = one(cc.message("a", None, words))
         assert (entry.parts, entry.request) == ((words,), True)
 
