@@ -119,6 +119,8 @@ class Found(Struct, frozen=True, kw_only=True):
         score: as automatic retrieval ranks; 0 where everything is listed. Diagnostic only.
         snippet: a verbatim piece of the text around what matched, or its beginning.
         matched: the terms, the phrase, or what the pattern matched.
+        pairs: ids of the other halves: of a call whose arguments match its results, of a result its call. None where
+            nothing is looked for, and where a privacy policy is in force.
     """
 
     ref: str
@@ -133,6 +135,7 @@ class Found(Struct, frozen=True, kw_only=True):
     score: float
     snippet: str
     matched: tuple[str, ...]
+    pairs: tuple[str, ...] = ()
 
 
 class Reach(Struct, frozen=True, kw_only=True):

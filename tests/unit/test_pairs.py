@@ -10,9 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests import claude_code, codex, pi
 
-from aforesaid import Engine, retrieval
+from aforesaid import Engine, pairs, retrieval
 from aforesaid.answers import Matched
-from aforesaid.retrieval import pairs
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -250,3 +249,43 @@ def test_equal_repeated_results_count_once_the_newest_and_different_ones_each_wi
         ("c1", "2026-11-30T00:10:00.000Z"),
     ]
     assert named.diagnostics.duplicate_count == 2
+
+
+def recall(
+    folder: Path, rows: Sequence[Any], query: str, store: Mapping[str, object] | None = None, **more: Any
+) -> Any:
+    file = pi.write(folder / "one.jsonl", rows)
+    with Engine.open(folder / "store", settings=store or {}) as engine:
+        page = engine.recall(query, session=file, **more)
+    return {hit.entry_id: hit.pairs for hit in page.hits}
+
+
+@pytest.mark.parametrize("mode", ["literal", "phrase", "regex"])
+@pytest.mark.parametrize("make", [of_pi, of_claude_code, of_codex])
+def test_a_hit_of_recall_names_the_result_of_its_call_and_the_call_of_its_result(
+    tmp_path: Path, make: Callable[[], tuple[list[Any], str, str]], mode: Any
+) -> None:
+    rows, call, printed = make()
+    assert recall(tmp_path, rows, "dist/build.sh", mode=mode) == {call: (printed,)}
+    assert recall(tmp_path, rows, "walnut", mode=mode) == {printed: (call,)}
+    assert recall(tmp_path, rows, "walnut", mode=mode, roles=("tool_result",)) == {printed: (call,)}
+    assert recall(tmp_path, rows, "run it", mode=mode)
+    assert not any(recall(tmp_path, rows, "run it", mode=mode).values())
+
+
+def test_a_hit_of_recall_names_the_results_of_those_calls_that_match_and_nothing_that_is_not_searched(
+    tmp_path: Path,
+) -> None:
+    rows = [
+        calling("b", None, "ls", "cat dist/build.sh", "pwd", said="three at once"),
+        result("c", "b", "b-0", "files"), result("d", "c", "b-1", "#!/bin/sh"), result("e", "d", "b-2", " "),
+    ]  # fmt: skip
+    assert recall(tmp_path, cut(rows), "dist/build.sh") == {"b": ("d",)}
+    assert recall(tmp_path, cut(rows), "bash", limit=12) == {"b": ("c", "d")}
+    assert recall(tmp_path, cut(rows), "three at") == {"b": ()}
+    assert recall(tmp_path, cut(rows), "") == {"c": (), "d": (), "b": ()}, "where all is listed, none are told"
+    branched = [*cut(rows), pi.message("f", "c", "another way"), pi.compaction("g", "f", "nothing")]
+    assert recall(tmp_path, branched, "dist/build.sh") == {"b": ()}
+    assert recall(tmp_path, branched, "dist/build.sh", scope="current-session") == {"b": ("d",)}
+    private = {"privacy.enabled": True}
+    assert recall(tmp_path, cut(rows), "dist/build.sh", private) == {"b": ()}

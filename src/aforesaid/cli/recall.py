@@ -115,6 +115,9 @@ def _hit(rank: int, hit: Found, pattern: Pattern | None, marks: list[str], optio
     window = Window(start=0, end=len(hit.snippet), text=hit.snippet)
     places = pattern.places(hit.snippet) if pattern is not None else ()
     yield from excerpt(window, joined([(start, end) for start, end, _ in places]), None if options.verbose else _MOST)
+    if hit.pairs:
+        half = "result" if hit.role in ("tool_call", "assistant") else "call"
+        yield Text.assemble(("   ", "dim"), f"{half}: {', '.join(map(one_line, hit.pairs))}")
     yield Text.assemble(("   → ", "dim"), command(["expand", hit.ref, *marks], options))
 
 

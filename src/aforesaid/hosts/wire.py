@@ -218,7 +218,8 @@ def recall(page: RecallPage) -> Document:
 
 
 def found(hit: Found) -> Document:
-    """One hit of an explicit search."""
+    """One hit of an explicit search; `pairs` is there only if it has any."""
+    pairs = {"pairs": list(hit.pairs)} if hit.pairs else {}
     return {
         "ref": hit.ref,
         "entryId": hit.entry_id,
@@ -232,6 +233,7 @@ def found(hit: Found) -> Document:
         "score": hit.score,
         "snippet": hit.snippet,
         "matched": list(hit.matched),
+        **pairs,
         "follow": {"command": "expand", "ref": hit.ref},
     }
 

@@ -156,7 +156,7 @@ def recall(
         if issuer.lasts and page.hits:
             issuer = replace(issuer, given=store.count_refs(issuer.name, len(page.hits)))
         found = tuple(
-            make_found(hit, where, question, issuer, place=place, redacting=options.redacting)
+            make_found(hit, where, question, issuer, place=place, redacting=options.redacting, pairing=not page.policy)
             for place, (hit, where) in enumerate(page.hits)
         )
     coverage = _cover(asked, page)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from aforesaid.inquiry import DERIVED, Found
+from aforesaid.pairs import CALLERS, find_partners, read_arguments
 from aforesaid.privacy.egress import is_due, redact_entry
 from aforesaid.refs import REF_LINE, Ref, write_ref
 from aforesaid.windows import choose_windows, join_windows
@@ -39,11 +40,19 @@ class Searched(Struct, frozen=True, kw_only=True):
 
 
 def make_found(
-    hit: Hit, where: Searched, question: Question, issuer: Issuer, *, place: int = 0, redacting: bool = True
+    hit: Hit,
+    where: Searched,
+    question: Question,
+    issuer: Issuer,
+    *,
+    place: int = 0,
+    redacting: bool = True,
+    pairing: bool = False,
 ) -> Found:
-    """A hit as the caller sees it, with its place on the page."""
+    """A hit as the caller sees it, with its place on the page, and its other half if that may be told."""
     entry, view, session = hit.outline, where.view, where.snapshot.session
     (stored,) = where.snapshot.entries((entry.row,))
+    pairs = _pairs(stored, where) if pairing and stored.calls and where.pattern is not None else ()
     if is_due(session, redacting):
         stored = redact_entry(stored)
     leaf = view.leaf if question.scope == "current-branch" else None
@@ -63,7 +72,19 @@ def make_found(
         score=hit.score,
         snippet=join_windows(windows),
         matched=hit.matched,
+        pairs=pairs,
     )
+
+
+def _pairs(entry: StoredEntry, where: Searched) -> tuple[str, ...]:
+    """The ids of the other halves of a hit; a call that does not hold itself what its entry does has none."""
+    pattern = where.pattern
+    if entry.role in CALLERS:
+        calls = [call for call, text in read_arguments(entry) if call and pattern is not None and pattern.matched(text)]
+    else:
+        calls = [call for call in entry.calls if call]
+    found = find_partners(where.snapshot, entry, calls, where.view.spans)
+    return tuple(other.id for other, _ in found if other.text)
 
 
 class _Nothing:

@@ -164,7 +164,7 @@ def _bring_partners(
     room = options.max_results - len(allowed)
     if room <= 0 or not options.contextual or all(row.tier == "other" for row in allowed):
         return ()
-    from aforesaid.retrieval.pairs import bring_partners  # late: only names and phrases bring any
+    from aforesaid.retrieval.partners import bring_partners  # late: only names and phrases bring any
 
     partners = bring_partners(snapshot, allowed, branch, probe, room)
     return _hide_visible(snapshot, partners, branch, request) if partners else ()
