@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from aforesaid.cli.arguments import Options
-    from aforesaid.cli.eval.coding.goals import Goal
+    from aforesaid.cli.eval.goals import Goal
     from aforesaid.cli.eval.questions import EvalSet
 
 SETS = ("beam", "locomo", "coding", "rediscovery", "view")
@@ -61,25 +61,25 @@ def run(arguments: Namespace, options: Options) -> int:
         data = _needed(arguments.set, arguments.data)
         return view.run(data, arguments.arm or (), arguments.limit, as_json=options.json)
     from aforesaid.cli.bench.setting import working_folder  # late: the parser needs none of it
-    from aforesaid.cli.eval import arms, report
+    from aforesaid.cli.eval import arms, goals, report
 
     questions = _read(arguments.set, arguments.data)
     if arguments.limit is not None:
         questions = replace(questions, questions=questions.questions[: arguments.limit])
     with working_folder(None, keep=arguments.keep) as folder, Progress("Asking") as progress:
         answers = arms.run(tuple(arguments.arm or arms.ARMS), questions, folder, progress)
-    goals: Sequence[Goal] = ()
+    judged: Sequence[Goal] = ()
     if arguments.limit is None:
         from aforesaid.cli.eval import gates  # late: a part of a set is judged by nothing
         from aforesaid.cli.eval.coding.goals import judge
 
         sessions = report.sessions_of(questions)
-        goals = judge(answers) if arguments.set == "coding" else gates.judge(arguments.set, answers, sessions)
+        judged = judge(answers) if arguments.set == "coding" else gates.judge(arguments.set, answers, sessions)
     if options.json:
-        emit(report.document(questions, answers, goals))
+        emit(report.document(questions, answers, judged))
     else:
-        report.show(questions, answers, goals)
-    return 0 if all(goal.met for goal in goals) else 1
+        report.show(questions, answers, judged)
+    return goals.conclude(judged)
 
 
 def _read(name: str, data: str | None) -> EvalSet:

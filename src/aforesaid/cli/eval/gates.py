@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from aforesaid.cli.eval.coding.goals import HYBRID, LEXICAL, LOSS, Goal
+from aforesaid.cli.eval.coding.goals import HYBRID, LEXICAL, LOSS
+from aforesaid.cli.eval.goals import Goal
 from aforesaid.cli.eval.measures import differences, measure
 
 if TYPE_CHECKING:

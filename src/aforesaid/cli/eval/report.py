@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
+from aforesaid.cli.eval import goals
 from aforesaid.cli.eval.coding.goals import compare
 from aforesaid.cli.eval.measures import differences, intervals, kinds, measure
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from aforesaid.cli.eval.coding.goals import FourWays, Goal
+    from aforesaid.cli.eval.coding.goals import FourWays
     from aforesaid.cli.eval.measures import Answer
     from aforesaid.cli.eval.questions import EvalSet
 
@@ -25,13 +26,11 @@ _WIDTH: Final = 50
 """Characters of a whole bar."""
 
 
-def document(questions: EvalSet, answers: Mapping[str, Sequence[Answer]], goals: Sequence[Goal] = ()) -> dict[str, Any]:
+def document(
+    questions: EvalSet, answers: Mapping[str, Sequence[Answer]], judged: Sequence[goals.Goal] = ()
+) -> dict[str, Any]:
     """The JSON document."""
     beside = compare(answers)
-    judged = [
-        {"arm": goal.arm, "name": goal.name, "figure": round(goal.figure, 4), "bound": goal.bound, "met": goal.met}
-        for goal in goals
-    ]
     return {
         "schema": SCHEMA,
         "set": questions.name,
@@ -48,7 +47,7 @@ def document(questions: EvalSet, answers: Mapping[str, Sequence[Answer]], goals:
             }
             for name, found in answers.items()
         },
-        **({"goals": judged} if judged else {}),
+        **({"goals": goals.document(judged)} if judged else {}),
         **({"hybrid": {arm: _four_ways(one) for arm, one in beside.items()}} if beside else {}),
     }
 
@@ -67,7 +66,7 @@ def sessions_of(questions: EvalSet) -> dict[tuple[str, str], str]:
     return {(one.name, turn.id): turn.session for one in questions.conversations for turn in one.turns}
 
 
-def show(questions: EvalSet, answers: Mapping[str, Sequence[Answer]], goals: Sequence[Goal] = ()) -> None:
+def show(questions: EvalSet, answers: Mapping[str, Sequence[Answer]], judged: Sequence[goals.Goal] = ()) -> None:
     """Prints a row an arm, percentages where a metric is a fraction, and the differences to plain FTS5."""
     from aforesaid.cli.terminal import show as lines  # late: only for people
     from aforesaid.cli.terminal import show_table
@@ -94,27 +93,7 @@ def show(questions: EvalSet, answers: Mapping[str, Sequence[Answer]], goals: Seq
     for name, one in compare(answers).items():
         recalls = f"recall {one.lexical * 100:.1f} and {one.hybrid * 100:.1f} ({one.recall * 100:+.1f})"
         lines(["", f"{name} beside contextual, all that came back: {recalls}, irrelevant tokens {one.tokens:+.1f}"])
-    if goals:
-        lines([""])
-        _show_goals(goals)
-
-
-def _show_goals(goals: Sequence[Goal]) -> None:
-    """Prints what had to be reached and what was."""
-    from aforesaid.cli.terminal import show_table  # late: only for people
-
-    show_table(
-        ("goal", "arm", "figure", "bound", ""),
-        [
-            (goal.name, goal.arm, _percent(goal.figure), _percent(goal.bound), "met" if goal.met else "MISSED")
-            for goal in goals
-        ],
-        right=("figure", "bound"),
-    )
-
-
-def _percent(figure: float) -> str:
-    return f"{figure * 100:.1f}"
+    goals.show(judged)
 
 
 def _show_bars(answers: Mapping[str, Sequence[Answer]], show_lines: Callable[[list[str]], None]) -> None:

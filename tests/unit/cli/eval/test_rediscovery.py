@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from importlib.util import module_from_spec, spec_from_file_location
 from typing import TYPE_CHECKING, Any
@@ -15,7 +16,8 @@ from tests.schemas import check
 from aforesaid import Engine
 from aforesaid.cli import main
 from aforesaid.cli.eval.arms import defaults
-from aforesaid.cli.eval.rediscovery import labels, replay, scores
+from aforesaid.cli.eval.goals import above_zero, at_most
+from aforesaid.cli.eval.rediscovery import gate, labels, replay, scores
 from aforesaid.cli.eval.rediscovery.labels import Need, Prompt
 from aforesaid.cli.eval.rediscovery.replay import Answer, Excerpt
 from aforesaid.errors import BadArgument, OperationError
@@ -245,14 +247,19 @@ def test_the_command_prints_a_document(folder: Path, capsys: pytest.CaptureFixtu
     both = ["--arm=fts5:working", "--arm=bm25:working", "--arm=documented:working", "--arm=fts5"]
     assert main(["eval", "rediscovery", "--data", str(folder), "--json", *both]) == 0
     arms = check("eval", capsys.readouterr().out)["arms"]
+    assert "goals" not in document, "the documented ranking has none"
     assert set(arms["documented:working"]["parts"]["real"]) >= {"difference", "differenceSameQuery"}
     assert "differenceSameQuery" in arms["fts5:working"]["parts"]["real"]
     assert "differenceSameQuery" not in arms["bm25:working"]["parts"]["real"]
 
 
 def test_the_command_shows_tables(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["eval", "rediscovery", "--data", str(folder)]) == 0
-    shown = capsys.readouterr().out
+    assert main(["eval", "rediscovery", "--data", str(folder)]) == 1, "one transcript; plain search finds as much"
+    shown, said = capsys.readouterr()
+    assert re.search(r"real coverage above bm25, low end of the interval +contextual +0\.0 +0\.0 +MISSED", shown)
+    assert re.search(r"simulated hit@12 +contextual:working +100\.0 +78\.0 +aim reached", shown)
+    assert said.startswith("error[gate-missed]: ")
+    assert "contextual: real coverage above bm25, low end of the interval 0.0 (0.0)" in said
     assert "rediscovery: 3 prompts with needs, 2 without" in shown
     assert "real, beside bm25 with the same query, paired:" in shown
     for line in ("real (2), in %", "automatic (1), in %", "simulated, beside fts5, paired:", "tokens added and time:"):
@@ -262,6 +269,7 @@ def test_the_command_shows_tables(folder: Path, capsys: pytest.CaptureFixture[st
     shown = capsys.readouterr().out
     assert "simulated" not in shown
     assert "paired" not in shown
+    assert "No goal was judged" in shown
 
 
 @pytest.mark.parametrize("more", [(), ("--data", "nowhere"), ("--data", "x", "--limit", "0")])
@@ -279,6 +287,108 @@ def scorer(data: Path) -> Callable[..., dict[str, Any]]:
     module = module_from_spec(spec)
     spec.loader.exec_module(module)
     return module.score_question  # type: ignore[no-any-return]
+
+
+NEED = Need(item="beta", early=True)
+GOOD, BAD = ("e1", "beta"), ("e2", "x")
+SILENCE = "tokensWithoutNeed, a third of fts5"
+
+
+def judge(real: dict[str, list[tuple[str, str]]], quiet: dict[str, list[int]], *, simulated: bool = False) -> Any:
+    """The goals of made-up answers: an excerpt a prompt, each of its own transcript; ten tokens an excerpt."""
+    answers = {
+        arm: (
+            *(answer(prompt(NEED, file=f"f{at}", simulated=simulated), one) for at, one in enumerate(found)),
+            *(answer(prompt(), *[BAD] * count) for count in quiet.get(arm, ())),
+        )
+        for arm, found in real.items()
+    }
+    return {(goal.arm, goal.name): goal for goal in gate.judge(answers)}
+
+
+@pytest.mark.parametrize(
+    ("own", "met"), [((2, 4), (True, True)), ((3, 4), (False, True)), ((2, 5), (True, False)), ((0, 0), (True, True))]
+)
+def test_silence_is_a_third_of_plain_search_in_the_median_and_in_the_tail(
+    own: tuple[int, int], met: tuple[bool, bool]
+) -> None:
+    usual, most = own
+    quiet = {"fts5": [6, 6, 12], "contextual": [usual, usual, most]}
+    found = judge({"fts5": [], "contextual": []}, quiet)
+    assert list(found) == [("contextual", SILENCE), ("contextual", "tokensWithoutNeed90, a third of fts5")]
+    assert tuple(goal.met for goal in found.values()) == met
+    assert [(goal.figure, goal.bound) for goal in found.values()] == [(10 * usual, 20), (10 * most, 40)]
+    assert not any(goal.aim for goal in found.values())
+
+
+def test_silence_with_the_work_is_half_of_what_plain_search_adds_for_the_request_alone() -> None:
+    quiet = {"fts5": [8], "fts5:working": [90], "contextual:working": [4], "hybrid:m:working": [5], "documented": [90]}
+    found = judge({arm: [] for arm in quiet}, quiet)
+    assert [(goal.arm, goal.bound, goal.met) for goal in found.values()] == [
+        *[("contextual:working", 40, True)] * 2,
+        *[("hybrid:m:working", 40, False)] * 2,
+    ]
+    assert judge({"contextual": []}, {"contextual": [90]}) == {}, "nothing to compare with"
+
+
+@pytest.mark.parametrize(
+    ("arm", "same", "found", "plain", "met"),
+    [
+        ("contextual", "bm25", [GOOD] * 8, [BAD] * 8, True),
+        ("contextual:working", "bm25:working", [GOOD] * 8, [BAD] * 8, True),
+        ("contextual", "bm25", [GOOD] * 8, [GOOD] * 8, False),
+        ("contextual", "bm25", [GOOD] * 2 + [BAD] * 6, [BAD] * 7 + [GOOD], False),
+        ("contextual", "bm25", [], [], None),
+        ("contextual:working", "bm25", [GOOD] * 8, [BAD] * 8, None),
+        ("documented", "bm25", [GOOD] * 8, [BAD] * 8, None),
+    ],
+)
+def test_a_gain_counts_if_its_interval_lies_above_nothing(
+    arm: str, same: str, found: list[tuple[str, str]], plain: list[tuple[str, str]], met: bool | None
+) -> None:
+    goals = judge({arm: found, same: plain}, {})
+    goal = goals.get((arm, f"real coverage above {same}, low end of the interval"))
+    assert (None if goal is None else goal.met) is met
+    assert goal is None or not goal.aim
+
+
+def test_what_is_only_aimed_at_never_counts() -> None:
+    goals = judge({"contextual": [BAD] * 8, "bm25": [GOOD] * 8}, {}, simulated=True)
+    assert [name for _, name in goals] == [
+        "simulated coverage above bm25, low end of the interval", "simulated coverage", "simulated hit@12",
+    ]  # fmt: skip
+    assert all(goal.aim and not goal.met for goal in goals.values())
+
+
+@pytest.mark.parametrize(("counts", "status"), [(True, 1), (False, 0)])
+def test_a_missed_goal_is_the_exit_status(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], counts: bool, status: int
+) -> None:
+    made = (above_zero("contextual", "gain", -0.1, aim=not counts), at_most("contextual", "cost", 3.0, 4.0))
+    monkeypatch.setattr(gate, "judge", lambda _: made)
+    asked = ["eval", "rediscovery", "--data", str(folder), "--arm", "contextual", "--json"]
+    assert main(asked) == status
+    shown, said = capsys.readouterr()
+    assert [goal["met"] for goal in check("eval", shown)["goals"]] == [False, True]
+    assert [goal.get("aim", False) for goal in json.loads(shown)["goals"]] == [not counts, False]
+    assert said == ("error[gate-missed]: 1 of 2 goals are missed: contextual: gain -10.0 (0.0)\n" if counts else "")
+    assert main([*asked, "--limit", "1"]) == 0, "a part of the set is judged by nothing"
+    assert "goals" not in check("eval", capsys.readouterr().out)
+
+
+@pytest.mark.data
+def test_the_real_engine_brings_back_some_of_what_is_needed_and_little_where_nothing_is(
+    data: Path, tmp_path: Path
+) -> None:
+    found = labels.read(str(data / "rediscovery"), 24)
+    answers = replay.run(("fts5", "contextual", "contextual:working"), found, str(tmp_path))
+    needy = len(found.prompts)
+    plain = scores.tokens_added(answers["fts5"][needy:])
+    for arm, share in (("contextual", 1 / 3), ("contextual:working", 1 / 2)):
+        for own, other in zip(scores.tokens_added(answers[arm][needy:]), plain, strict=True):
+            assert 0 < own < 1.3 * share * other, arm
+        coverage = scores.measure(answers[arm][:needy])["coverage"][0]
+        assert 0.2 < coverage < 0.95, arm
 
 
 @pytest.mark.data

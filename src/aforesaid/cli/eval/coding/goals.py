@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final
 from msgspec import Struct
 
 from aforesaid.cli.eval.coding.sessions import LOOKED_UP
+from aforesaid.cli.eval.goals import Goal, at_least, at_most
 from aforesaid.cli.eval.measures import measure
 
 if TYPE_CHECKING:
@@ -31,24 +32,6 @@ EVIDENCE: Final = "recall@12"
 """Recall among all that comes back."""
 FALSE_INJECTIONS: Final = 0.01
 """Share of the requests that nothing answers, which bring something back all the same, at most."""
-
-
-class Goal(Struct, frozen=True, kw_only=True):
-    """A bound and what an arm reached.
-
-    Attributes:
-        arm: whose.
-        name: kind of question and metric.
-        figure: what was reached.
-        bound: the least that is wanted, of false injections the most.
-        met: whether it holds.
-    """
-
-    arm: str
-    name: str
-    figure: float
-    bound: float
-    met: bool
 
 
 class FourWays(Struct, frozen=True, kw_only=True):
@@ -91,7 +74,7 @@ def judge(answers: Mapping[str, Sequence[Answer]]) -> tuple[Goal, ...]:
         if arm == LEXICAL or arm.startswith(HYBRID):
             goals += _goals(arm, found)
         if arm in beside:
-            goals.append(_least(arm, f"{EVIDENCE} beside {LEXICAL}", beside[arm].recall, LOSS))
+            goals.append(at_least(arm, f"{EVIDENCE} beside {LEXICAL}", beside[arm].recall, LOSS))
     return tuple(goals)
 
 
@@ -100,15 +83,10 @@ def _goals(arm: str, answers: Sequence[Answer]) -> list[Goal]:
     for answer in answers:
         kinds.setdefault(answer.question.kind, []).append(answer)
     goals = [
-        _least(arm, f"{kind} hit@1", measure(kinds[kind], {})["hit@1"], LOOKED_UP_FIRST) for kind in sorted(LOOKED_UP)
+        at_least(arm, f"{kind} hit@1", measure(kinds[kind], {})["hit@1"], LOOKED_UP_FIRST) for kind in sorted(LOOKED_UP)
     ]
     wanted = PARAPHRASES if arm == LEXICAL else PARAPHRASES_HYBRID
-    goals.append(_least(arm, "paraphrase hit@5", measure(kinds["paraphrase"], {})["hit@5"], wanted))
+    goals.append(at_least(arm, "paraphrase hit@5", measure(kinds["paraphrase"], {})["hit@5"], wanted))
     false = measure(answers, {})["falseInjections"]
-    name = "falseInjections"
-    goals.append(Goal(arm=arm, name=name, figure=false, bound=FALSE_INJECTIONS, met=false <= FALSE_INJECTIONS))
+    goals.append(at_most(arm, "falseInjections", false, FALSE_INJECTIONS))
     return goals
-
-
-def _least(arm: str, name: str, figure: float, bound: float) -> Goal:
-    return Goal(arm=arm, name=name, figure=figure, bound=bound, met=figure >= bound)

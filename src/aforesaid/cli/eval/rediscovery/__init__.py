@@ -1,6 +1,6 @@
 """Floor 9: `aforesaid eval rediscovery`: what real agents needed again after real compactions, and who brings it back.
 
-`labels` reads the set, `replay` asks each arm at each prompt, `scores` counts, `report` shows.
+`labels` reads the set, `replay` asks each arm at each prompt, `scores` counts, `gate` judges, `report` shows.
 """
 
 from __future__ import annotations
@@ -19,20 +19,25 @@ def run(data: str, chosen: Sequence[str], limit: int | None, *, as_json: bool) -
     Args:
         data: folder of the set.
         chosen: names of arms; none: all.
-        limit: only the first so many prompts of each of its files.
+        limit: only the first so many prompts of each of its files; a part of the set is judged by nothing.
         as_json: whether a document is written.
+
+    Returns:
+        1 if a goal is missed (`gate`).
 
     Raises:
         BadArgument: there is no such arm, or no such set.
     """
     from aforesaid.cli.bench.setting import working_folder  # late: the parser needs none of it
-    from aforesaid.cli.eval.rediscovery import labels, replay, report
+    from aforesaid.cli.eval import goals
+    from aforesaid.cli.eval.rediscovery import gate, labels, replay, report
 
     found = labels.read(data, limit)
     with working_folder(None) as folder, Progress("Asking") as progress:
         answers = replay.run(tuple(chosen or replay.ARMS), found, folder, progress)
+    judged = gate.judge(answers) if limit is None else ()
     if as_json:
-        emit(report.document(found, answers))
+        emit(report.document(found, answers, judged))
     else:
-        report.show(found, answers)
-    return 0
+        report.show(found, answers, judged)
+    return goals.conclude(judged)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
+from aforesaid.cli.eval import goals
 from aforesaid.cli.eval.rediscovery import scores
 
 if TYPE_CHECKING:
@@ -20,7 +21,7 @@ SAME_QUERY: Final = "bm25"
 """The arm with the product's query; with `:working` behind it the one that has the work too."""
 
 
-def document(labels: Labels, answers: Answers) -> dict[str, Any]:
+def document(labels: Labels, answers: Answers, judged: Sequence[goals.Goal] = ()) -> dict[str, Any]:
     """The JSON document: an arm's own figures are those after real compactions, its `parts` all of them."""
     return {
         "schema": "aforesaid.eval/1",
@@ -28,6 +29,7 @@ def document(labels: Labels, answers: Answers) -> dict[str, Any]:
         "data": labels.data,
         "questions": len(labels.prompts) + len(labels.silent),
         "arms": {name: _arm(found, _others(name, answers)) for name, found in answers.items()},
+        **({"goals": goals.document(judged)} if judged else {}),
     }
 
 
@@ -43,7 +45,7 @@ def _arm(found: Sequence[Answer], others: Mapping[str, Sequence[Answer]]) -> dic
     real = parts["real"]
     figures: dict[str, Any] = {metric: value for metric, value in real.items() if metric in scores.METRICS}
     figures["irrelevantTokens"] = round(scores.irrelevant_tokens(found), 4)
-    quiet = _silent(found)
+    quiet = silent(found)
     if quiet:
         median, high = scores.tokens_added(quiet)
         figures |= {"tokensWithoutNeed": round(median, 4), "tokensWithoutNeed90": round(high, 4)}
@@ -54,7 +56,7 @@ def _arm(found: Sequence[Answer], others: Mapping[str, Sequence[Answer]]) -> dic
 
 
 def _part(found: Sequence[Answer], others: Mapping[str, Sequence[Answer]], name: str) -> dict[str, Any]:
-    mine = _of_part(found, name)
+    mine = of_part(found, name)
     measured = scores.measure(mine)
     part: dict[str, Any] = {"questions": len(mine)}
     part |= {metric: round(mean, 4) for metric, (mean, _, _) in measured.items()}
@@ -62,38 +64,40 @@ def _part(found: Sequence[Answer], others: Mapping[str, Sequence[Answer]], name:
     for key, other in others.items():
         part[key] = {
             metric: [round(value, 4) for value in values]
-            for metric, values in scores.compare(mine, _of_part(other, name)).items()
+            for metric, values in scores.compare(mine, of_part(other, name)).items()
         }
     return part
 
 
-def _of_part(found: Sequence[Answer], name: str) -> list[Answer]:
+def of_part(found: Sequence[Answer], name: str) -> list[Answer]:
+    """The answers at prompts with needs of a part of the set."""
     return [answer for answer in found if answer.prompt.needs and scores.PARTS[name](answer.prompt)]
 
 
-def _silent(found: Sequence[Answer]) -> list[Answer]:
+def silent(found: Sequence[Answer]) -> list[Answer]:
+    """The answers at prompts that needed nothing."""
     return [answer for answer in found if not answer.prompt.needs]
 
 
-def show(labels: Labels, answers: Answers) -> None:
-    """Prints a table a part, percentages with their intervals, and what the arms cost where nothing was needed."""
+def show(labels: Labels, answers: Answers, judged: Sequence[goals.Goal] = ()) -> None:
+    """Prints a table a part, percentages with their intervals, what arms cost where nothing was needed, and goals."""
     from aforesaid.cli.terminal import show as lines  # late: only for people
     from aforesaid.cli.terminal import show_table
 
     lines([f"rediscovery: {len(labels.prompts)} prompts with needs, {len(labels.silent)} without"])
     for name in scores.PARTS:
-        count = len(_of_part(next(iter(answers.values())), name))
+        count = len(of_part(next(iter(answers.values())), name))
         if not count:
             continue
         lines(["", f"{name} ({count}), in %, with 90 % intervals over transcripts:"])
         show_table(
             ("arm", *scores.METRICS),
-            [(arm, *_cells(scores.measure(_of_part(found, name)), signed=False)) for arm, found in answers.items()],
+            [(arm, *_cells(scores.measure(of_part(found, name)), signed=False)) for arm, found in answers.items()],
             right=scores.METRICS,
         )
         for key, base in (("difference", BASELINE), ("differenceSameQuery", f"{SAME_QUERY} with the same query")):
             rows = [
-                (arm, *_cells(scores.compare(_of_part(found, name), _of_part(others[key], name)), signed=True))
+                (arm, *_cells(scores.compare(of_part(found, name), of_part(others[key], name)), signed=True))
                 for arm, found in answers.items()
                 if key in (others := _others(arm, answers))
             ]
@@ -103,6 +107,7 @@ def show(labels: Labels, answers: Answers) -> None:
     lines(["", "tokens added and time:"])
     columns = ("without need, median", "90th percentile", "beside the need", "ms")
     show_table(("arm", *columns), [(arm, *_costs(found)) for arm, found in answers.items()], right=columns)
+    goals.show(judged)
 
 
 def _cells(figures: Mapping[str, tuple[float, float, float]], *, signed: bool) -> list[str]:
@@ -117,7 +122,7 @@ def _cells(figures: Mapping[str, tuple[float, float, float]], *, signed: bool) -
 
 
 def _costs(found: Sequence[Answer]) -> list[str]:
-    quiet = _silent(found)
+    quiet = silent(found)
     median, high = scores.tokens_added(quiet)
     shown = [f"{median:,.0f}", f"{high:,.0f}"] if quiet else ["", ""]
     return [*shown, f"{scores.irrelevant_tokens(found):,.0f}", f"{scores.milliseconds(found):,.1f}"]
