@@ -39,7 +39,8 @@ class Filter(Struct, frozen=True, kw_only=True):
         roles: one of these.
         kinds: one of these.
         tool: an entry that calls or answers this tool.
-        file: an entry whose calls name this path, or one that ends with it after a separator.
+        file: an entry whose calls, or those that it answers, name this path, or one that ends with it after a
+            separator.
         after: timestamp at or after this one; an entry without a timestamp does not pass.
         before: timestamp before this one.
         summaries: derived entries too; without it there are none of them.

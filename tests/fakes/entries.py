@@ -76,6 +76,7 @@ def trees(draw: st.DrawFn) -> tuple[Entry, ...]:
                 request=draw(st.booleans()),
                 tools=tuple(draw(st.lists(any_text, max_size=1))),
                 files=tuple(draw(st.lists(any_text, max_size=1))),
+                calls=tuple(draw(st.lists(st.sampled_from(["c1", "c2", "c3", ""]), max_size=2))),
                 compaction=draw(st.none() | st.builds(Compaction, kept_from=st.sampled_from(ids) | st.none())),
                 edit=draw(st.none() | st.builds(Edit, target=st.sampled_from(ids), replaced=st.booleans())),
             )

@@ -498,8 +498,18 @@ class FakeSnapshot:
                 digest=digest(entry.text),
             )
             for row, entry in listed
-            if entry.text and _passes(entry, wanted)
+            if entry.text and _passes(entry, wanted, self._answered(row))
         )
+
+    def _answered(self, row: int) -> tuple[str, ...]:
+        """The paths that the calls name which a row answers: the nearest call before it with the id counts."""
+        entry, paths = self._data.entries[row - 1], list[str]()
+        for call in entry.calls if entry.role not in {"tool_call", "assistant"} else ():
+            for other in reversed(self._data.entries[: row - 1]):
+                if call and call in other.calls and other.role in {"tool_call", "assistant"}:
+                    paths += other.files
+                    break
+        return tuple(paths)
 
     def texts(self, rows: Sequence[int]) -> tuple[str, ...]:
         entries = self._data.entries
@@ -539,7 +549,7 @@ def _stand_near(words: Sequence[str], first: str, second: str) -> bool:
     return any(abs(one - other) <= 4 for one in places[0] for other in places[1])
 
 
-def _passes(entry: Entry, wanted: Filter) -> bool:
+def _passes(entry: Entry, wanted: Filter, answered: tuple[str, ...]) -> bool:
     derived = entry.role == "summary" or entry.kind in ("compaction", "branch-summary")
     time = entry.timestamp
     return not (
@@ -548,7 +558,7 @@ def _passes(entry: Entry, wanted: Filter) -> bool:
         or (wanted.roles and entry.role not in wanted.roles)
         or (wanted.kinds and entry.kind not in wanted.kinds)
         or (wanted.tool is not None and wanted.tool not in entry.tools)
-        or (wanted.file is not None and not any(_is_file(path, wanted.file) for path in entry.files))
+        or (wanted.file is not None and not any(_is_file(path, wanted.file) for path in (*entry.files, *answered)))
         or (wanted.after is not None and (time is None or time < wanted.after))
         or (wanted.before is not None and (time is None or time >= wanted.before))
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -271,6 +272,21 @@ def test_a_hit_of_recall_names_the_result_of_its_call_and_the_call_of_its_result
     assert recall(tmp_path, rows, "walnut", mode=mode, roles=("tool_result",)) == {printed: (call,)}
     assert recall(tmp_path, rows, "run it", mode=mode)
     assert not any(recall(tmp_path, rows, "run it", mode=mode).values())
+
+
+@pytest.mark.parametrize("make", [of_pi, of_claude_code, of_codex])
+def test_the_filter_on_files_finds_results_by_the_path_in_their_calls_arguments(
+    tmp_path: Path, make: Callable[[], tuple[list[Any], str, str]]
+) -> None:
+    rows, call, printed = make()
+    given = json.dumps(rows).replace('"command"', '"file_path"').replace('\\"command\\"', '\\"file_path\\"')
+    named = json.loads(
+        given.replace('["dist/build.sh"]', '"dist/build.sh"').replace('[\\"dist/build.sh\\"]', '\\"dist/build.sh\\"')
+    )
+    assert set(recall(tmp_path, named, "", file="build.sh")) == {call, printed}
+    assert set(recall(tmp_path, named, "walnut", file="dist/build.sh")) == {printed}
+    assert set(recall(tmp_path, named, "", file="build.sh", roles=("tool_result",))) == {printed}
+    assert recall(tmp_path, named, "", file="other.sh") == {}
 
 
 def test_a_hit_of_recall_names_the_results_of_those_calls_that_match_and_nothing_that_is_not_searched(

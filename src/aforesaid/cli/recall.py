@@ -27,7 +27,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--scope", choices=SCOPES, default="current-branch", help="where (default: current-branch)")
     parser.add_argument("--role", choices=ROLES, action="append", default=[], help="only this role; repeatable")
     parser.add_argument("--tool", metavar="NAME", help="only calls and results of this tool")
-    parser.add_argument("--file", metavar="PATH", help="only calls that name this file")
+    parser.add_argument("--file", metavar="PATH", help="only calls that name this file, and their results")
     parser.add_argument("--type", metavar="T", choices=KINDS, help=f"only entries of this type: {', '.join(KINDS)}")
     parser.add_argument("--after", metavar="T", help="only entries at or after this time")
     parser.add_argument("--before", metavar="T", help="only entries before this time")

@@ -119,7 +119,10 @@ class BrowsePort(Protocol):
     """
 
     def outlines(self, spans: Sequence[Span], wanted: Filter, rows: Sequence[int] | None = None) -> tuple[Outline, ...]:
-        """The rows within the spans that have a text and pass the filter, in row order; with `rows` only those."""
+        """The rows within the spans that have a text and pass the filter, in row order; with `rows` only those.
+
+        A row answers the nearest call before it in the session that has the id.
+        """
         ...
 
     def standings(

@@ -9,6 +9,7 @@ import re
 from typing import TYPE_CHECKING
 
 from aforesaid.inquiry import DERIVED, Outline
+from aforesaid.pairs import CALLERS
 from aforesaid.storage.sqlite.records import (
     AUTOMATIC,
     FED,
@@ -25,7 +26,7 @@ from aforesaid.storage.sqlite.spans import FEW, MANY, select_rows, within
 from aforesaid.text import feed
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from typing import Any
 
     from aforesaid.inquiry import Filter, Standing
@@ -52,6 +53,8 @@ _ONE = (
 _BARE_STANDINGS = (
     "SELECT entry.row, role, tokens FROM entry WHERE {within} AND length(text) > 0{more} ORDER BY entry.row"
 )
+_CALLS = "SELECT row, role, extra FROM entry WHERE extra IS NOT NULL ORDER BY row"
+_NONE: Mapping[int, tuple[str, ...]] = {}
 _THESE = f" AND entry.row {MANY}"
 _TEXT = f"SELECT row, text, flags & {PACKED} FROM entry WHERE row = ?"
 _TEXTS = f"SELECT row, text, flags & {PACKED} FROM entry WHERE row {MANY}"
@@ -74,6 +77,7 @@ def outlines(
     if not spans:
         return ()
     timed, named = _looks_closer(wanted)
+    answered = _answered(shard) if wanted.file is not None else _NONE
     found: list[Outline] = []
     rows: Iterable[Any]
     if only is not None and len(only) <= FEW:
@@ -82,7 +86,9 @@ def outlines(
         rows = _select(shard, _OUTLINES, spans, wanted, only)
     for row, id_, kind, role, stamp, tokens, digest, extra in rows:
         timestamp = from_stamp(stamp)
-        if (timed and not _in_time(timestamp, wanted)) or (named and not _touches(extra, wanted)):
+        if (timed and not _in_time(timestamp, wanted)) or (
+            named and not _touches(extra, wanted, answered.get(row, ()))
+        ):
             continue
         found.append(
             Outline(
@@ -117,11 +123,13 @@ def standings(
     if not timed and not named:
         found = _select(shard, _BARE_STANDINGS, spans, wanted, only)
         return tuple([(row, ROLES[role], tokens) for row, role, tokens in found])
+    answered = _answered(shard) if wanted.file is not None else _NONE
     return tuple(
         [
             (row, ROLES[role], tokens)
             for row, role, tokens, stamp, extra in _select(shard, _STANDINGS, spans, wanted, only)
-            if not (timed and not _in_time(from_stamp(stamp), wanted)) and not (named and not _touches(extra, wanted))
+            if not (timed and not _in_time(from_stamp(stamp), wanted))
+            and not (named and not _touches(extra, wanted, answered.get(row, ())))
         ]
     )
 
@@ -192,14 +200,30 @@ def _in_time(timestamp: str | None, wanted: Filter) -> bool:
     return (wanted.after is None or timestamp >= wanted.after) and (wanted.before is None or timestamp < wanted.before)
 
 
-def _touches(extra: bytes | None, wanted: Filter) -> bool:
-    """Whether an entry's calls are of the tool, and name the file."""
+def _answered(shard: Shard) -> Mapping[int, tuple[str, ...]]:
+    """The paths that the calls name which a row answers, by row; remembered while the session stays."""
+    generation = -1 if shard.session is None else shard.session.generation
+    if shard.answered is None or shard.answered[0] != generation:
+        latest: dict[str, tuple[str, ...]] = {}
+        found: dict[int, tuple[str, ...]] = {}
+        for row, role, extra in shard.database.connection.execute(_CALLS):
+            more = unpack_extra(extra)
+            if ROLES[role] in CALLERS:
+                latest.update(dict.fromkeys(filter(None, more.calls), more.files))
+            elif files := tuple(dict.fromkeys([path for call in more.calls for path in latest.get(call, ())])):
+                found[row] = files
+        shard.answered = generation, found
+    return shard.answered[1]
+
+
+def _touches(extra: bytes | None, wanted: Filter, answered: Sequence[str]) -> bool:
+    """Whether an entry's calls, or those that it answers, are of the tool, and name the file."""
     if extra is None:
         return False
     more = unpack_extra(extra)
     if wanted.tool is not None and wanted.tool not in more.tools:
         return False
-    return wanted.file is None or any(names_file(path, wanted.file) for path in more.files)
+    return wanted.file is None or any(names_file(path, wanted.file) for path in (*more.files, *answered))
 
 
 def names_file(path: str, wanted: str) -> bool:

@@ -125,6 +125,7 @@ class Shard:
             match, with what was asked for; the next page often asks for the same.
         unpacked: the first row whose text may wait to be packed (see `packing`).
         vocabulary: the words of its full-text index at a generation, a line each.
+        answered: the paths that the calls name which a row answers, by row, at a generation.
         weight: about how many bytes the open file held in memory when somebody last asked.
     """
 
@@ -135,6 +136,7 @@ class Shard:
         "_record",
         "_session",
         "_unfed",
+        "answered",
         "current",
         "database",
         "incarnation",
@@ -171,6 +173,7 @@ class Shard:
         self.proposed: tuple[tuple[int, tuple[Span, ...], Alternatives], tuple[int, ...]] | None = None
         self.unpacked: int | None = None
         self.vocabulary: tuple[int, bytes] | None = None
+        self.answered: tuple[int, dict[int, tuple[str, ...]]] | None = None
         self.weight = 0
         self._blocks: tuple[int, Blocks] | None = None
         self._facts: tuple[int, Facts] | None = None
