@@ -112,6 +112,20 @@ def test_quotes_of_every_language_make_phrases(request_text: str, phrases: tuple
     assert read_query(request_text).phrases == phrases
 
 
+@pytest.mark.parametrize(
+    ("request_text", "topics"),
+    [
+        ("the war's end", ("war",)),
+        ("Star Wars", ("Star", "Wars")),
+        ("das war gestern, bonne à la nuit", ("war", "nuit")),
+        ("danke, das war's mit dem Gateway", ("Gateway",)),
+        ("restore the revoir of " + "x" * 400 + " au revoir", ("restore", "revoir")),
+    ],
+)
+def test_only_formulas_of_parting_are_no_topic(request_text: str, topics: tuple[str, ...]) -> None:
+    assert read_query(request_text).keywords[:2] == topics
+
+
 def test_ui_terms_stay_searchable() -> None:
     query = read_query("le schermate e il pulsante da premere dopo l'input")
     assert {"schermate", "premere", "input"} <= set(query.keywords)

@@ -57,6 +57,12 @@ def ids(found: Retrieval) -> list[str]:
         ("grazie", False), ("ok grazie, è tutto", False), ("stop", False), ("yes, but wait", False), ("danke", False),
         ("спасибо, дальше сам", False), ("好的，谢谢", False), ("继续不用了，谢谢", False), ("", False), ("hm", False),
         ("🙂", False), ("\ud800", False), ("ok, we are done", False),
+        ("ok, das war's", False), ("ja, das war alles", False), ("ok, das wär’s dann", False),
+        ("ok, bis morgen", False),
+        ("yes, that'll be all", False), ("ok, good night", False), ("sì, ecco tutto", False), ("ok, a domani", False),
+        ("ok, ce sera tout", False), ("oui, bonne nuit", False), ("sí, eso sería todo", False),
+        ("ok, boa noite", False),
+        ("ok, see that it runs tomorrow", True), ("ja, das war gut, weiter", True), ("sì, tutto", True),
     ],
 )  # fmt: skip
 def test_who_goes_on_says_so(request_: str, on: bool) -> None:

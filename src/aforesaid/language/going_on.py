@@ -37,5 +37,11 @@ ENDS_UNSPACED: Final = ("谢谢", "停", "够了", "ありがとう", "終わり
 
 ENDING_PHRASES: Final = (
     "that is all", "that s all", "thats all", "that is it", "that s it", "thats it", "for now", "we are done", "i am done", "all done",
-    "e tutto", "tutto qui", "per ora", "das ist alles", "das war s", "c est tout", "eso es todo", "isso e tudo",
+    "that will be all", "that ll be all", "that was it", "that is everything", "that s everything", "i m done",
+    "good night", "see you tomorrow", "see you later", "have a nice day", "have a nice evening",
+    "e tutto", "ecco tutto", "tutto qui", "tutto qua", "per ora", "siamo a posto", "a posto cosi", "a domani", "a presto", "buonanotte",
+    "buona notte", "buona serata", "alla prossima", "das ist alles", "das reicht", "bis morgen", "bis dann",
+    "c est tout", "ce sera tout", "ca sera tout", "a demain", "a bientot",
+    "eso es todo", "esto es todo", "eso seria todo", "hasta manana", "hasta luego", "isso e tudo",
 )  # fmt: skip
+"""Beside those that hold a topic elsewhere (`others.PARTINGS`)."""

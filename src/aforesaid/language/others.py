@@ -1,11 +1,22 @@
 """Floor 3: closed classes, verbs of going on and acknowledgements of languages other than English and Italian; folded.
 
 Words that are topics in English or Italian are left out, whatever they mean elsewhere (German "war", Spanish "sale").
+Formulas of parting that hold such words are listed as wholes, for all languages.
 """
 
 from __future__ import annotations
 
 from functools import cache
+from typing import Final
+
+PARTINGS: Final = (
+    "das war s", "das wars", "das wär s", "das wärs", "das war es", "das war alles", "das wär alles", "war s das", "wars das",
+    "mehr brauche ich nicht", "mehr brauch ich nicht", "gute nacht", "schönen abend", "schönen feierabend", "schönes wochenende",
+    "auf wiedersehen", "bis bald", "bonne nuit", "bonne soirée", "bonne journée", "bonne fin de journée", "au revoir",
+    "ya terminamos", "buenas noches", "buenas tardes", "que tengas un buen día", "boa noite", "boa tarde", "até amanhã",
+    "buona giornata", "buon weekend", "buon fine settimana", "have a nice weekend", "have a good weekend", "have a great weekend",
+)  # fmt: skip
+"""Formulas that say that all is done, in small letters, blanks for whatever stands between their words."""
 
 _GERMAN = """
 reicht schluss genug vorerst langt

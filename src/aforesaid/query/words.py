@@ -9,7 +9,7 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from aforesaid import language, text
-from aforesaid.language import shapes, technologies
+from aforesaid.language import others, shapes, technologies
 from aforesaid.query.reading import MOST
 
 if TYPE_CHECKING:
@@ -29,7 +29,22 @@ _LONGEST_SEGMENT: Final = 4
 """Characters of a piece of Chinese, Japanese or Thai that are one topic; longer ones are read as overlapping pairs."""
 _LONGEST_LOANWORD: Final = 8
 """The same for katakana, which spells one foreign word as a rule."""
+_SHORT: Final = 400
+"""Characters of a request that may be a parting; longer ones are about something."""
+_BETWEEN: Final = r"[\s'’ʼ,-]{1,3}"
+"""What stands between the words of a formula."""
 _FIRST_UNSPACED: Final = text.UNSPACED[0]
+
+
+def _partings(reading: Reading) -> None:
+    """Takes formulas of parting, for their words may be topics elsewhere: "das war's"."""
+    if len(reading.rest) > _SHORT:
+        return
+    lowered = reading.rest.lower()
+    for formula in others.PARTINGS:
+        words = formula.split()
+        if all(word in lowered for word in words):
+            reading.take(rf"(?i)(?<!\w){_BETWEEN.join(words)}(?!\w)", re.Match.span)
 
 
 def _spelled(reading: Reading) -> None:
@@ -176,4 +191,4 @@ def _is_drawn_no_topic(folded: str) -> bool:
     return any(language.is_no_topic(re.sub(shapes.DRAWN, letters, folded)) for letters in (r"\1\2", r"\1\1\2\2"))
 
 
-PASSES: Final = (_spelled, _words)
+PASSES: Final = (_partings, _spelled, _words)

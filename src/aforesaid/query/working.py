@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 from msgspec.structs import replace
 
 from aforesaid import text
-from aforesaid.language import going_on
+from aforesaid.language import going_on, others
 from aforesaid.query import read_query
 
 if TYPE_CHECKING:
@@ -44,13 +44,14 @@ def goes_on(request: str) -> bool:
     """Whether a request without a topic asks to go on: "continue", "sì, procedi"; not "thanks, that is all"."""
     words = text.words(request)
     folded = f" {' '.join(words)} "
-    if any(f" {phrase} " in folded for phrase in going_on.ENDING_PHRASES) or not going_on.ENDS.isdisjoint(words):
+    if any(f" {phrase} " in folded for phrase in _ENDING_PHRASES) or not going_on.ENDS.isdisjoint(words):
         return False
     if any(sign in request for sign in going_on.ENDS_UNSPACED):
         return False
     return not _GO_ON.isdisjoint(words) or any(sign in request for sign in going_on.GO_ON_UNSPACED)
 
 
+_ENDING_PHRASES: Final = going_on.ENDING_PHRASES + tuple(text.fold(phrase) for phrase in others.PARTINGS)
 _GO_ON: Final = frozenset(text.fold(word) for word in going_on.GO_ON)
 
 
