@@ -58,6 +58,9 @@ NAMES_OF_WORK: Final = (9.0, 60.0)  # the same where the work is asked for too
 READ_FOR_MARKS: Final = 4000  # characters
 READ_FOR_NAMES: Final = 6000
 
+PRIORS: Final = ("authority", "speaker", "date", "time")
+"""Addends for who speaks and when. The part of `USER` among them is `authority`."""
+
 _TIERS: Final[dict[Tier, int]] = {"identifier": 0, "phrase": 1, "other": 2}
 
 
@@ -68,6 +71,7 @@ def rank(
     time: Time | None = None,
     *,
     admitting: bool = False,
+    bare: bool = False,
     known: frozenset[str] | None = None,
 ) -> tuple[Ranked, ...]:
     """Orders candidates: tier, score descending, timestamp descending, entry id ascending.
@@ -79,6 +83,7 @@ def rank(
         length: number of entries on the branch.
         time: what contextual ranking heeds of the request's days and its question for a time.
         admitting: rows without any stay if neighbours make them relevant (a measurement, see `RetrievalOptions`).
+        bare: the addends of `PRIORS` are left out (a measurement, too).
         known: names that the model sees, where the work around the request is asked for too; else None.
     """
     ranked = [
@@ -90,11 +95,20 @@ def rank(
         or candidate.admitted
         or (admitting and candidate.relevance is not None and _is_near(candidate.relevance))
     ]
+    if bare:
+        ranked = [without_priors(row) for row in ranked]
     # Three stable sorts, the last key first: strings cannot be negated to sort downwards.
     ranked.sort(key=lambda row: row.candidate.entry.id)
     ranked.sort(key=lambda row: row.candidate.entry.timestamp or "", reverse=True)
     ranked.sort(key=lambda row: (_TIERS[row.tier], -row.score))
     return tuple(ranked)
+
+
+def without_priors(row: Ranked) -> Ranked:
+    """The same without what a row is worth for who speaks and for the days and times of the request."""
+    pairs = zip(PART_NAMES, row.addends, strict=True)
+    addends = tuple(0.0 if name in PRIORS else addend for name, addend in pairs)
+    return replace(row, addends=addends, score=round(fsum(addends), 4))
 
 
 def _is_near(relevance: Relevance) -> bool:

@@ -332,7 +332,9 @@ def _verify_and_rank(
     for candidate in found.candidates:
         identifiers, phrases, terms = probe.matched(candidate.entry.text)
         verified.append((candidate, Matched(identifiers=identifiers, phrases=phrases, terms=terms)))
-    return ranking.rank(verified, query, found.length, time, admitting=options.admitting, known=known)
+    return ranking.rank(
+        verified, query, found.length, time, admitting=options.admitting, bare=options.bare, known=known
+    )
 
 
 def _hide_visible(snapshot: Snapshot, ranked: Sequence[Ranked], branch: Branch, request: str) -> tuple[Ranked, ...]:

@@ -14,6 +14,7 @@ class RetrievalOptions(Struct, frozen=True, kw_only=True):
         contextual: order what holds no name or phrase by its place among relevant neighbours (`retrieval.ranking`).
         admitting: let relevant neighbours bring up rows in which nothing was verified. For measurement only: no
             configuration says so, for it breaks the match rule.
+        bare: leave out what contextual ranking knows of speakers, dates, times and authority. For measurement only.
         working: ask beside the request for what the agent is working on (`retrieval.query`).
         sparing: spend less of the tokens the more the model sees (`retrieval.sparing`).
         max_results: at most so many hits (`retrieval.maxResults`, 1 to 100).
@@ -25,6 +26,7 @@ class RetrievalOptions(Struct, frozen=True, kw_only=True):
     fts: bool = True
     contextual: bool = False
     admitting: bool = False
+    bare: bool = False
     working: bool = False
     sparing: bool = True
     max_results: int = 12

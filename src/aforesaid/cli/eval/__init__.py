@@ -15,10 +15,12 @@ from aforesaid.errors import BadArgument
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from aforesaid.cli.arguments import Options
+    from aforesaid.cli.eval.gates import Part
     from aforesaid.cli.eval.goals import Goal
+    from aforesaid.cli.eval.measures import Answer
     from aforesaid.cli.eval.questions import EvalSet
 
 SETS = ("beam", "locomo", "coding", "rediscovery", "view")
@@ -32,7 +34,7 @@ def add_arguments(parser: ArgumentParser) -> None:
         metavar="PATH",
         help="where the set is: a folder (beam, rediscovery; view: either, or both), a file (locomo)",
     )
-    parser.add_argument("--arm", action="append", metavar="NAME", help="a way of answering; repeatable (default: all)")
+    parser.add_argument("--arm", action="append", metavar="NAME", help="a way of answering, or all; repeatable")
     parser.add_argument("--limit", type=int, metavar="N", help="only the first N questions")
     parser.add_argument(
         "--keep", metavar="DIR", help="keep the indexed conversations and their vectors there for the next run"
@@ -63,23 +65,29 @@ def run(arguments: Namespace, options: Options) -> int:
     from aforesaid.cli.bench.setting import working_folder  # late: the parser needs none of it
     from aforesaid.cli.eval import arms, goals, report
 
+    chosen = arms.choose(arguments.arm or (), arms.ARMS, tuple(arms.NAMED))
     questions = _read(arguments.set, arguments.data)
     if arguments.limit is not None:
         questions = replace(questions, questions=questions.questions[: arguments.limit])
     with working_folder(None, keep=arguments.keep) as folder, Progress("Asking") as progress:
-        answers = arms.run(tuple(arguments.arm or arms.ARMS), questions, folder, progress)
-    judged: Sequence[Goal] = ()
-    if arguments.limit is None:
-        from aforesaid.cli.eval import gates  # late: a part of a set is judged by nothing
-        from aforesaid.cli.eval.coding.goals import judge
-
-        sessions = report.sessions_of(questions)
-        judged = judge(answers) if arguments.set == "coding" else gates.judge(arguments.set, answers, sessions)
+        answers = arms.run(chosen, questions, folder, progress)
+    judged, part = _judge(questions, answers) if arguments.limit is None else ((), None)
     if options.json:
-        emit(report.document(questions, answers, judged))
+        emit(report.document(questions, answers, judged, part))
     else:
-        report.show(questions, answers, judged)
+        report.show(questions, answers, judged, part)
     return goals.conclude(judged)
+
+
+def _judge(questions: EvalSet, answers: Mapping[str, Sequence[Answer]]) -> tuple[Sequence[Goal], Part | None]:
+    """The goals of a whole set, and of a public one the part that was asked."""
+    from aforesaid.cli.eval import gates, report  # late: a part of a set is judged by nothing
+    from aforesaid.cli.eval.coding.goals import judge
+
+    if questions.name == "coding":
+        return judge(answers), None
+    part = gates.part_of(questions)
+    return gates.judge(questions.name, part, answers, report.sessions_of(questions)), part
 
 
 def _read(name: str, data: str | None) -> EvalSet:

@@ -15,9 +15,12 @@ from msgspec.structs import replace
 
 from aforesaid.cli.eval import transcripts
 from aforesaid.cli.eval.measures import Answer
-from aforesaid.embedders import MODELS
+from aforesaid.embedders import MODELS, make
+from aforesaid.embedding import LOCAL_PROVIDER, Profile
 from aforesaid.engine import Engine
 from aforesaid.errors import BadArgument, OperationError
+from aforesaid.evidence import frame
+from aforesaid.model import Source, StoredEntry
 from aforesaid.tokens import estimate
 from aforesaid.windows import LIMIT
 
@@ -26,6 +29,7 @@ if TYPE_CHECKING:
 
     from aforesaid.cli.eval.questions import Conversation, EvalSet, Question, Turn
     from aforesaid.config import Config
+    from aforesaid.embedders import Local
     from aforesaid.retrieval.options import RetrievalOptions
 
     Progress = Callable[[int, int], None]
@@ -105,10 +109,12 @@ class Way(Struct, frozen=True, kw_only=True):
     Attributes:
         settings: on top of the configuration's defaults.
         admitting: neighbours bring up rows without a match of their own, which no configuration can say.
+        bare: speakers, dates, times and authority are worth nothing, which no configuration can say either.
     """
 
     settings: dict[str, object]
     admitting: bool = False
+    bare: bool = False
 
 
 class _OpenEngine(Engine):
@@ -118,13 +124,21 @@ class _OpenEngine(Engine):
         return replace(super()._retrieval_options(), admitting=True)
 
 
+class _BareEngine(Engine):
+    """The engine without priors."""
+
+    def _retrieval_options(self) -> RetrievalOptions:
+        return replace(super()._retrieval_options(), bare=True)
+
+
 class Product:
     """The engine, with settings of the arm on top of the configuration's defaults."""
 
     def __init__(self, store: str, files: Mapping[str, str], questions: EvalSet, way: Way) -> None:
         """Takes a store that holds the conversations of a set, their transcripts by name, and how to ask."""
         config = defaults(way.settings)
-        self._engine = (_OpenEngine if way.admitting else Engine).open(store, config)
+        kind = _OpenEngine if way.admitting else _BareEngine if way.bare else Engine
+        self._engine = kind.open(store, config)
         self._files = files
         if way.settings.get("retrieval.semantic"):
             self._engine.index(*files.values())  # so that no question waits for vectors
@@ -175,6 +189,44 @@ HYBRID: Final = {
     for local in MODELS
 }
 """The same with vectors of each model, under the match rule and without; some need an extra, and take long to make."""
+NAMED: Final = {"contextual-bare": Way(settings={"retrieval.ranking": "contextual"}, bare=True), **HYBRID}
+"""What is asked only if it is named."""
+_ANY: Final = 256
+"""Dimensions of a model that makes any number of them."""
+ALL: Final = "all"
+"""In the place of an arm: all of them, those with vectors as far as their models are installed."""
+
+
+def choose(chosen: Sequence[str], default: Sequence[str], named: Sequence[str]) -> tuple[str, ...]:
+    """The names of the arms that are to be asked.
+
+    Args:
+        chosen: names that were given; none: `default`.
+        default: what is asked if none is given.
+        named: what else there is.
+
+    Raises:
+        BadArgument: there is no such arm.
+    """
+    if not chosen:
+        return tuple(default)
+    known = (*default, *named)
+    unknown = [name for name in chosen if name not in (*known, ALL)]
+    if unknown:
+        raise BadArgument(f"there is no arm {unknown[0]}", f"choose from {', '.join(known)}, or {ALL}")
+    if ALL not in chosen:
+        return tuple(dict.fromkeys(chosen))
+    missing = {local.model for local in MODELS if not _is_installed(local)}
+    return tuple(name for name in known if not missing.intersection(name.split(":")))
+
+
+def _is_installed(local: Local) -> bool:
+    """Whether a model can be loaded here."""
+    try:
+        make(Profile(provider=LOCAL_PROVIDER, model=local.model, dimensions=local.dimensions or _ANY))
+    except ImportError:
+        return False
+    return True
 
 
 def run(
@@ -183,19 +235,14 @@ def run(
     """Asks each arm every question.
 
     Args:
-        chosen: names out of `ARMS` and `HYBRID`.
+        chosen: names out of `ARMS` and `NAMED`.
         questions: the set.
         folder: existing, empty working folder.
         progress: called with questions answered and in all.
 
     Raises:
-        BadArgument: there is no such arm.
         OperationError: a conversation could not be indexed, or a retrieval failed.
     """
-    known = (*ARMS, *HYBRID)
-    unknown = [name for name in chosen if name not in known]
-    if unknown:
-        raise BadArgument(f"there is no arm {unknown[0]}", f"choose from {', '.join(known)}")
     files = _index(questions, folder)
     sessions = {(one.name, turn.id): turn.session for one in questions.conversations for turn in one.turns}
     answers: dict[str, tuple[Answer, ...]] = {}
@@ -222,7 +269,7 @@ def run(
 def _open(name: str, questions: EvalSet, store: str, files: Mapping[str, str]) -> Arm:
     if name in BASELINES:
         return BASELINES[name](questions.conversations)
-    return Product(store, files, questions, (PRODUCT | HYBRID)[name])
+    return Product(store, files, questions, (PRODUCT | NAMED)[name])
 
 
 def _index(questions: EvalSet, folder: str) -> dict[str, str]:
@@ -245,4 +292,21 @@ def defaults(settings: Mapping[str, object]) -> Config:
 
 
 def _cost(turn: Turn) -> int:
-    return estimate(turn.text[:LIMIT])
+    """Tokens of a turn as evidence, with the frame around it, as the product's answers are counted."""
+    text = turn.text[:LIMIT]
+    entry = StoredEntry(
+        row=0,
+        id=turn.id,
+        kind="message",
+        role=turn.role,
+        timestamp=turn.timestamp,
+        text=text,
+        parts=(len(text),),
+        source=_NOWHERE,
+        digest=b"",
+        tokens=0,
+    )
+    return estimate(frame(entry, session_id=None, score=0.0, reason="baseline", excerpt=text))
+
+
+_NOWHERE: Final = Source(line=0, offset=0, length=0, sha256=b"")

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from aforesaid.cli.eval.coding.goals import FourWays
+    from aforesaid.cli.eval.gates import Part
     from aforesaid.cli.eval.measures import Answer
     from aforesaid.cli.eval.questions import EvalSet
 
@@ -27,14 +28,18 @@ _WIDTH: Final = 50
 
 
 def document(
-    questions: EvalSet, answers: Mapping[str, Sequence[Answer]], judged: Sequence[goals.Goal] = ()
+    questions: EvalSet,
+    answers: Mapping[str, Sequence[Answer]],
+    judged: Sequence[goals.Goal] = (),
+    part: Part | None = None,
 ) -> dict[str, Any]:
-    """The JSON document."""
+    """The JSON document; `part` is the part of a public set that was asked as a whole."""
     beside = compare(answers)
     return {
         "schema": SCHEMA,
         "set": questions.name,
         "data": questions.data,
+        **({"part": part} if part else {}),
         "questions": len(questions.questions),
         "arms": {
             name: {
@@ -66,13 +71,19 @@ def sessions_of(questions: EvalSet) -> dict[tuple[str, str], str]:
     return {(one.name, turn.id): turn.session for one in questions.conversations for turn in one.turns}
 
 
-def show(questions: EvalSet, answers: Mapping[str, Sequence[Answer]], judged: Sequence[goals.Goal] = ()) -> None:
+def show(
+    questions: EvalSet,
+    answers: Mapping[str, Sequence[Answer]],
+    judged: Sequence[goals.Goal] = (),
+    part: Part | None = None,
+) -> None:
     """Prints a row an arm, percentages where a metric is a fraction, and the differences to plain FTS5."""
     from aforesaid.cli.terminal import show as lines  # late: only for people
     from aforesaid.cli.terminal import show_table
 
     labelled = sum(bool(question.evidence) for question in questions.questions)
-    lines([f"{questions.name}: {labelled} questions with evidence, {len(questions.questions) - labelled} without", ""])
+    name = f"{questions.name} ({part} part)" if part else questions.name
+    lines([f"{name}: {labelled} questions with evidence, {len(questions.questions) - labelled} without", ""])
     sessions = sessions_of(questions)
     figures = {name: measure(found, sessions) for name, found in answers.items()}
     columns = [metric for metric in _SHOWN if any(metric in row for row in figures.values())]

@@ -29,12 +29,13 @@ def run(data: str, chosen: Sequence[str], limit: int | None, *, as_json: bool) -
         BadArgument: there is no such arm, or no such set.
     """
     from aforesaid.cli.bench.setting import working_folder  # late: the parser needs none of it
-    from aforesaid.cli.eval import goals
+    from aforesaid.cli.eval import arms, goals
     from aforesaid.cli.eval.rediscovery import gate, labels, replay, report
 
+    named = arms.choose(chosen, replay.ARMS, tuple(replay.NAMED))
     found = labels.read(data, limit)
     with working_folder(None) as folder, Progress("Asking") as progress:
-        answers = replay.run(tuple(chosen or replay.ARMS), found, folder, progress)
+        answers = replay.run(named, found, folder, progress)
     judged = gate.judge(answers) if limit is None else ()
     if as_json:
         emit(report.document(found, answers, judged))

@@ -17,7 +17,7 @@ from msgspec import Struct
 from aforesaid.branches import find_branch
 from aforesaid.cli.eval.arms import DEPTH, HYBRID, PRODUCT, defaults
 from aforesaid.engine import Engine
-from aforesaid.errors import BadArgument, OperationError
+from aforesaid.errors import OperationError
 from aforesaid.evidence import frame
 from aforesaid.matching import Probe
 from aforesaid.query import read_query
@@ -220,19 +220,14 @@ def run(
     """Asks each arm at each prompt, first those with needs, then those without.
 
     Args:
-        chosen: names out of `ARMS` and `NAMED`.
+        chosen: names out of `ARMS` and `NAMED`, each once.
         labels: the set.
         folder: existing, empty working folder.
         progress: called with questions answered and in all.
 
     Raises:
-        BadArgument: there is no such arm.
         OperationError: a transcript could not be indexed, or a retrieval failed.
     """
-    known = (*ARMS, *NAMED)
-    unknown = [name for name in chosen if name not in known]
-    if unknown:
-        raise BadArgument(f"there is no arm {unknown[0]}", f"choose from {', '.join(known)}")
     prompts = (*labels.prompts, *labels.silent)
     store = os.path.join(folder, "store")
     files = sorted({prompt.file for prompt in prompts})
