@@ -336,7 +336,8 @@ class Diagnostics(Struct, frozen=True, kw_only=True):
 
     Attributes:
         candidate_count: distinct rows that any generator found, visible ones included.
-        eligible_count: of those, the ones with a verified match that the model does not see.
+        eligible_count: of those, the ones with a verified match that the model does not see, and the other halves of
+            calls and results that were brought for the places that are left.
         duplicate_count: eligible ones left out because an equal text ranks higher.
         in_context_count: found ones left out because the model still sees them, or sees an equal text.
         alternate_branch_candidates: rows off the branch that a generator returned although it must not (defence).
