@@ -6,12 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from tests import claude_code, codex, pi
-from tests.conftest import ROOT
 from tests.schemas import check
 
 from aforesaid import Engine
 from aforesaid.errors import BadArgument, LeafUnknown, PrivacyUnreadable
 from aforesaid.hosts import wire
+from aforesaid.query import read_query
+from aforesaid.query.items import read_items
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -217,7 +218,23 @@ def test_real_summaries_keep_as_little_as_was_measured_before(data: Path, tmp_pa
     assert 0.0 < means["number"] < 0.02, means
 
 
-def test_the_extractor_is_the_one_of_the_query() -> None:
-    source = (ROOT / "src" / "aforesaid" / "query" / "items.py").read_text(encoding="utf-8")
-    assert "names.IN_PASTED" in source
-    assert "re.compile" not in source
+@pytest.mark.parametrize("text", SAID)
+def test_the_extractor_is_the_one_of_the_query(text: str) -> None:
+    """The names of a text are those that a request has which quotes it; each is one name if it is asked for."""
+    items = read_items(text)
+    assert items
+    quoted = read_query(f"```\n{text}\n```").identifiers
+    assert set(quoted) == {item for item, kind in items.items() if kind not in {"command", "number"}}
+    for item in items:
+        assert read_query(f"what about `{item}`?").identifiers == (item,)
+
+
+def test_what_is_listed_is_found_by_a_request_that_names_it(tmp_path: Path) -> None:
+    file = pi.write(tmp_path / "one.jsonl", session())
+    with Engine.open(tmp_path / "store") as engine:
+        (part,) = engine.lost(session=file).compactions
+        assert len(part.items) > 8
+        for one in part.items:
+            best = engine.retrieve(session=file, query=f"what about `{one.item}`?").hits[0]
+            assert best.ranked.tier == "identifier"
+            assert one.item in best.ranked.matched.identifiers
