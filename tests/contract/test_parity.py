@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
+    from aforesaid.inquiry import Scope
+
 TEXTS = (
     "Use pg_port 5433, the gateway listens on `PG_PORT`; perché la porta 5432 è occupata",
     "noted: PG_PORT=5433 in src/db.py",
@@ -330,6 +332,58 @@ def test_recall_and_expand(desk: Desk) -> None:
             "expand", "expand", "--session=one", "--range=e0000000..e0000002"
         )
     assert found > 8
+
+
+WIDE: tuple[Scope, ...] = ("current-branch", "current-session", "current-lineage", "project", "host-wide")
+USERS_OWN = {"project", "host-wide"}
+"""Who asks over the protocol may be a model: of projects that nobody trusts, and of all sessions, it sees nothing."""
+
+
+@pytest.fixture
+def family(desk: Desk) -> Desk:
+    """Beside the two sessions a fork of the first one, and the setting that lets searches be wide."""
+    rows = pi.conversation(TEXTS)
+    more = [
+        pi.message(f"f000000{at}", rows[3]["id"], f"PG_PORT in the fork, take {at}", minute=20 + at) for at in range(3)
+    ]
+    header = pi.header("fork", parentSession=str(desk.folder / "one.jsonl"))
+    pi.write(desk.folder / "fork.jsonl", [header, *rows[:4], *more])
+    assert desk.run("config", "set", "historyTools.allowProjectScope", "true").status == 0
+    assert desk.run("index", desk.folder).status == 0
+    return desk
+
+
+@pytest.mark.parametrize("scope", WIDE)
+def test_every_scope_is_paged_alike_to_its_end(family: Desk, scope: Scope) -> None:
+    told: dict[str, list[Any]] = {"engine": [], "command": [], "service": []}
+    with Service(family.environment, family.folder) as service, Engine.open(family.store) as engine:
+        page = engine.recall("PG_PORT", session=family.folder / "fork.jsonl", scope=scope, limit=2)
+        told["engine"].append(json.loads(wire.encode(wire.recall(page))))
+        while page.next is not None:
+            page = engine.recall(
+                "PG_PORT", session=family.folder / "fork.jsonl", scope=scope, limit=2, cursor=page.next
+            )
+            told["engine"].append(json.loads(wire.encode(wire.recall(page))))
+        cursor: str | None = ""
+        while cursor is not None:
+            more = [f"--cursor={cursor}"] if cursor else []
+            options = ["--session=fork.jsonl", f"--scope={scope}", "--limit=2"]
+            told["command"].append(family.json("recall", "recall", "PG_PORT", *options, *more))
+            cursor = told["command"][-1]["next"]
+        cursor = None if scope in USERS_OWN else ""
+        while cursor is not None:
+            given = {"cursor": cursor} if cursor else {}
+            asked = {"session": "fork.jsonl", "scope": scope, "limit": 2}
+            told["service"].append(service.call("recall", query="PG_PORT", **asked, **given))
+            cursor = told["service"][-1]["next"]
+        refused = service.ask("recall", query="PG_PORT", session="fork.jsonl", scope=scope)
+    assert told["engine"] == told["command"]
+    if scope in USERS_OWN:
+        assert refused["error"]["data"]["code"] == "scope-not-allowed"
+    else:
+        assert unsealed(told["command"]) == unsealed(told["service"])
+    hits = [(hit["sessionId"], hit["entryId"]) for part in told["engine"] for hit in part["hits"]]
+    assert len(hits) == len(set(hits)) > 2, (scope, len(hits))
 
 
 def test_the_history_tools_answer_the_same_over_mcp_and_from_a_host(desk: Desk) -> None:
