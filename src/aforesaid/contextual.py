@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Final
 
 from aforesaid.answers import Relevance
 from aforesaid.language import is_grammar
-from aforesaid.language.endings import root_of
+from aforesaid.language.endings import beginning_of
+from aforesaid.language.speakers import speakers_in
 from aforesaid.text import is_unspaced, words
 
 if TYPE_CHECKING:
@@ -24,7 +25,9 @@ if TYPE_CHECKING:
     from typing import Any
 
     from aforesaid.answers import Matched, Query, Weight, Weights
+    from aforesaid.language.speakers import Speaker
     from aforesaid.lineage import Places
+    from aforesaid.model import Role
 
 # Shares of the neighbours' own scores that a row takes.
 NEXT: Final = 0.7
@@ -35,6 +38,13 @@ ANSWER_NEXT: Final = 0.4  # an assistant's row takes nothing from the prompt bef
 _NONE: Final[Mapping[int, float]] = {}
 MOST_ASIDES: Final = 64
 """Words of a request that are looked at for asides and pairs."""
+MOST_READ: Final = 4_000
+"""Characters of a request that are read for who is asked about."""
+_NOBODY: Final[frozenset[Role]] = frozenset()
+_SPOKEN: Final[dict[Speaker, frozenset[Role]]] = {
+    "user": frozenset({"user"}),
+    "assistant": frozenset({"assistant", "tool_call"}),
+}
 MOST_PAIRS: Final = 16
 """Pairs of words that count."""
 MOST_ABSENT: Final = 3
@@ -42,11 +52,11 @@ MOST_ABSENT: Final = 3
 
 
 def roots_of(terms: Iterable[str]) -> dict[str, str]:
-    """The roots of those terms that are single words with other forms, by term."""
+    """The beginnings that the forms of those terms share that are single words with other forms, by term."""
     roots: dict[str, str] = {}
     for term in terms:
         listed = words(term)
-        root = root_of(listed[0]) if len(listed) == 1 else None
+        root = beginning_of(listed[0]) if len(listed) == 1 else None
         if root is not None:
             roots[term] = root
     return roots
@@ -59,7 +69,7 @@ def asides(request: str, terms: Iterable[str]) -> tuple[str, ...]:
     """
     known = {word for term in terms for word in words(term)}
     found = dict.fromkeys(word for word in words(request)[:MOST_ASIDES] if word not in known and not is_grammar(word))
-    return tuple(dict.fromkeys(root_of(word) or word for word in found if len(word) > 2))
+    return tuple(dict.fromkeys(beginning_of(word) or word for word in found if len(word) > 2))
 
 
 def pairs_of(request: str) -> tuple[tuple[str, str], ...]:
@@ -68,9 +78,17 @@ def pairs_of(request: str) -> tuple[tuple[str, str], ...]:
     What stands side by side there and in a text as well is more likely the same thing.
     """
     said = [word for word in words(request)[:MOST_ASIDES] if len(word) > 2 and not is_grammar(word)]
-    spaced = [root_of(word) or word for word in said if not is_unspaced(word[0])]
+    spaced = [beginning_of(word) or word for word in said if not is_unspaced(word[0])]
     pairs = dict.fromkeys(pair for pair in pairwise(spaced) if not _overlap(*pair))
     return tuple(pairs)[:MOST_PAIRS]
+
+
+def asked_of(request: str) -> frozenset[Role]:
+    """The roles whose words or doings a request asks for, whoever makes it being the user; mostly none."""
+    asked = _NOBODY
+    for speaker in speakers_in(words(request[:MOST_READ])):
+        asked |= _SPOKEN[speaker]
+    return asked
 
 
 def convinces(matches: Sequence[Matched], query: Query) -> bool:

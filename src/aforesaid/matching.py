@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 from aforesaid import text as _text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
 Place = tuple[int, int, int]
 """Start and end in code points of the original text, and the index of the item in its list."""
@@ -218,7 +218,7 @@ class Inflected(Term):
     __slots__ = ("_endings", "_longest", "_root")
 
     def __init__(self, text: str, root: str, endings: frozenset[str]) -> None:
-        """Takes the item of the query verbatim, the folded beginning of its forms, and what may follow it."""
+        """Takes the item of the query verbatim, the folded beginning of its forms, and all that may follow it."""
         super().__init__(text)
         self._root = root
         self._endings = endings
@@ -286,6 +286,10 @@ def _free(text: Folded, index: int) -> bool:
     return _text.is_hump(text.original, origin)
 
 
+def _no_endings(_: str) -> frozenset[str]:
+    return frozenset({""})
+
+
 class Probe:
     """All items of a query, ready to be looked for in many texts."""
 
@@ -297,7 +301,7 @@ class Probe:
         phrases: Sequence[str],
         terms: Sequence[str],
         roots: Mapping[str, str] | None = None,
-        endings: frozenset[str] = frozenset(),
+        endings: Callable[[str], frozenset[str]] = _no_endings,
     ) -> None:
         """Takes the items verbatim, in the query's order.
 
@@ -306,12 +310,14 @@ class Probe:
             phrases: found literally.
             terms: found as words, whatever their case and accents.
             roots: by term, for terms that other forms of the word match too.
-            endings: what may follow a root; the empty ending always may.
+            endings: what may follow a root, by its last letter.
         """
-        known, endings = roots or {}, endings | {""}
+        known = roots or {}
         self._identifiers = tuple(Literal(item) for item in identifiers)
         self._phrases = tuple(Literal(item) for item in phrases)
-        self._terms = tuple(Inflected(item, known[item], endings) if item in known else Term(item) for item in terms)
+        self._terms = tuple(
+            Inflected(item, known[item], endings(known[item][-1:])) if item in known else Term(item) for item in terms
+        )
 
     @property
     def literals(self) -> int:

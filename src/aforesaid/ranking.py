@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from aforesaid.answers import Candidate, Matched, Query, Relevance, Tier
-    from aforesaid.model import StoredEntry
+    from aforesaid.model import Role, StoredEntry
     from aforesaid.moments import Time
 
 # All weights, with their bounds. Authority, recency, order and tokens together span less than one extra match (spec 1).
@@ -44,7 +44,7 @@ TOKENS_FULL: Final = 4000
 # Of contextual ranking, whose third tier is ordered by these alone.
 RELEVANCE: Final = 10.0  # times bm25, own and of the neighbours
 LITERAL_RELEVANCE: Final = 1.0  # the same in the upper tiers, own only
-SPEAKER: Final = 1.0  # of all of it, for a row that begins with the name of somebody who was asked about
+SPEAKER: Final = 1.0  # of all of it, for a row whose speaker was asked about, by name or as "I" or "you"
 DATE: Final = 2.0  # of all of it, for a row of a day or month that was asked about
 TIME: Final = 0.5  # of all of it, for a row that says when, if that was asked
 FIGURE: Final = 0.5  # of all of it, for a row that holds a figure that was asked about
@@ -60,6 +60,7 @@ READ_FOR_NAMES: Final = 6000
 
 PRIORS: Final = ("authority", "speaker", "date", "time")
 """Addends for who speaks and when. The part of `USER` among them is `authority`."""
+_NOBODY: Final[frozenset[Role]] = frozenset()
 
 _TIERS: Final[dict[Tier, int]] = {"identifier": 0, "phrase": 1, "other": 2}
 
@@ -73,6 +74,7 @@ def rank(
     admitting: bool = False,
     bare: bool = False,
     known: frozenset[str] | None = None,
+    asked: frozenset[Role] = _NOBODY,
 ) -> tuple[Ranked, ...]:
     """Orders candidates: tier, score descending, timestamp descending, entry id ascending.
 
@@ -85,9 +87,10 @@ def rank(
         admitting: rows without any stay if neighbours make them relevant (a measurement, see `RetrievalOptions`).
         bare: the addends of `PRIORS` are left out (a measurement, too).
         known: names that the model sees, where the work around the request is asked for too; else None.
+        asked: roles whose words or doings contextual ranking takes the request to ask for.
     """
     ranked = [
-        score(candidate, matched, query, length, time, known=known)
+        score(candidate, matched, query, length, time, known=known, asked=asked)
         for candidate, matched in candidates
         if matched.identifiers
         or matched.phrases
@@ -124,11 +127,12 @@ def score(
     time: Time | None = None,
     *,
     known: frozenset[str] | None = None,
+    asked: frozenset[Role] = _NOBODY,
 ) -> Ranked:
     """One candidate with its tier, its score and the addends of it."""
     entry, identifiers = candidate.entry, matched.identifiers
     if candidate.relevance is not None and not identifiers and not matched.phrases:
-        return _score_contextually(candidate, candidate.relevance, matched, query, time, known=known)
+        return _score_contextually(candidate, candidate.relevance, matched, query, time, known=known, asked=asked)
     same = (0, 0, 0)
     if identifiers:
         tier: Tier = "identifier"
@@ -200,12 +204,14 @@ def _score_contextually(
     time: Time | None,
     *,
     known: frozenset[str] | None,
+    asked: frozenset[Role],
 ) -> Ranked:
     """The same in the third tier of contextual ranking. Most parts are zero, and rounding one costs as much as any."""
     own, near = RELEVANCE * relevance.own, RELEVANCE * relevance.neighbours
     semantic = RELEVANCE * relevance.semantic
     entry, whole = candidate.entry, own + near + semantic
     name = _speaker(entry.text)
+    speaks = entry.role in asked if name is None else name in query.terms
     addends = (
         *_EIGHT_ZEROS,
         round(USER * whole, 4) if entry.role == "user" and name is None else 0.0,
@@ -213,7 +219,7 @@ def _score_contextually(
         0.0,
         round(own, 4),
         round(near, 4),
-        round(SPEAKER * whole, 4) if name is not None and name in query.terms else 0.0,
+        round(SPEAKER * whole, 4) if speaks else 0.0,
         round(semantic, 4) if semantic else 0.0,
         *((0.0, 0.0) if time is None else _timely(entry, whole, time)),
         round(FIGURE * whole, 4) if any(map(_is_figure, matched.terms)) else 0.0,

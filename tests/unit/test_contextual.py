@@ -23,13 +23,14 @@ from aforesaid.contextual import (
     PREVIOUS,
     _Arrays,
     asides,
+    asked_of,
     order,
     order_arrays,
     order_singly,
     pairs_of,
     roots_of,
 )
-from aforesaid.language.endings import ENDINGS, is_form, root_of
+from aforesaid.language.endings import beginning_of, endings_after, is_form, root_of
 from aforesaid.matching import Probe
 from aforesaid.model import TOOL_ROLES, Source, StoredEntry
 from aforesaid.moments import Time, read_time, tells_time
@@ -108,6 +109,97 @@ def test_forms_of_a_word_share_its_root(word: str, form: str) -> None:
     assert is_form(word, root)
 
 
+@pytest.mark.parametrize(
+    ("word", "form"),
+    [
+        ("plan", "planned"),
+        ("planning", "plan"),
+        ("planned", "planning"),
+        ("committed", "commit"),
+        ("formatter", "formats"),
+        ("migrations", "migrated"),
+    ],
+)
+def test_a_consonant_that_an_ending_doubles_is_the_same_consonant(word: str, form: str) -> None:
+    beginning = beginning_of(word) or word
+    assert (word == beginning and form.startswith(word)) or (is_form(form, beginning) and is_form(word, beginning))
+    assert roots_of([word]).get(word) == beginning_of(word)
+
+
+@pytest.mark.parametrize(
+    ("word", "beginning"),
+    [
+        ("planning", "plan"),
+        ("calling", "call"),  # l is doubled in "call" itself
+        ("mapping", "mapp"),  # "map" would begin too much
+        ("scritta", "scritt"),  # no English ending
+        ("plan", None),
+        ("session", "sess"),  # s is none of those consonants
+        ("", None),
+        ("порты", None),
+    ],
+)
+def test_only_what_english_doubles_is_made_single(word: str, beginning: str | None) -> None:
+    assert beginning_of(word) == beginning
+
+
+def test_what_follows_a_beginning_is_an_ending_nothing_or_a_doubled_consonant() -> None:
+    assert {"", "s", "ning", "ned"} <= endings_after("n")
+    assert "ding" not in endings_after("n")
+    assert "ls" not in endings_after("l")
+    assert "led" not in endings_after("l")
+    assert endings_after("") == endings_after("a")
+    assert not is_form("plans", "plann")
+    assert not is_form("planned", "planner")
+
+
+@pytest.mark.parametrize(("text", "found"), [("we planned it", True), ("a planner", True), ("the planet", False)])
+def test_forms_with_a_doubled_consonant_are_found_in_texts(text: str, found: bool) -> None:
+    probe = Probe((), (), ("planning",), roots_of(["planning"]), endings_after)
+    assert bool(probe.matched(text)[2]) is found
+    assert bool(probe.places(text)) is found
+
+
+USER, ASSISTANT = {"user"}, {"assistant", "tool_call"}
+
+
+@pytest.mark.parametrize(
+    ("request_", "roles"),
+    [
+        ("When did I say the sprint ends?", USER),
+        ("How many sessions have I finished?", USER),
+        ("the port that I’ve already mentioned", USER),
+        ("which limit had i set", USER),
+        ("the value I gave before", USER),
+        ("che porta ho detto?", USER),
+        ("quale limite avevo già impostato", USER),
+        ("How did you recommend splitting the work?", ASSISTANT),
+        ("the library you suggested", ASSISTANT),
+        ("which flag HAVE YOU used", ASSISTANT),
+        ("perché hai scelto la coda?", ASSISTANT),
+        ("what did you answer when I asked about the port", USER | ASSISTANT),
+        ("can you list the ports", set()),
+        ("would you suggest a library", set()),
+        ("should I raise the limit?", set()),
+        ("I have a bug in the parser", set()),
+        ("ho un errore nel parser", set()),
+        ("ho questo log", set()),
+        ("why did we choose the queue?", set()),
+        ("what did they say of wi-fi", set()),
+        ("git commit -m 'did it'", set()),
+        ("", set()),
+        ("Что я сказал? 我说了什么 \ud800", set()),
+    ],
+)
+def test_who_is_asked_about_is_who_the_pronoun_names(request_: str, roles: set[str]) -> None:
+    assert asked_of(request_) == roles
+
+
+def test_only_the_beginning_of_a_long_request_says_who_is_asked_about() -> None:
+    assert asked_of("x " * 1000 + "what did I say") == USER
+    assert asked_of("x " * 3000 + "what did I say") == set()
+
+
 @pytest.mark.parametrize(("word", "other"), [("port", "portable"), ("user", "username"), ("session", "sesson")])
 def test_a_longer_word_is_no_form(word: str, other: str) -> None:
     root = root_of(word)
@@ -148,13 +240,13 @@ def test_asides_are_what_is_left_of_a_request_but_for_words_that_only_join() -> 
     ],
 )
 def test_a_form_is_found_as_a_whole_word_or_part_of_a_name(text: str, found: bool) -> None:
-    probe = Probe((), (), ("migrations",), roots_of(["migrations"]), ENDINGS)
+    probe = Probe((), (), ("migrations",), roots_of(["migrations"]), endings_after)
     assert (probe.matched(text)[2] == ("migrations",)) is found
     assert bool(probe.places(text)) is found
 
 
 def test_places_of_forms_lead_back_to_the_text() -> None:
-    probe = Probe((), (), ("server",), roots_of(["server"]), ENDINGS)
+    probe = Probe((), (), ("server",), roots_of(["server"]), endings_after)
     text = "Dérivé: SERVERS, server; unserved server"
     assert [text[start:end] for start, end, _ in probe.places(text)] == ["SERVERS", "server", "server"]
 
@@ -165,9 +257,10 @@ def test_no_text_makes_anything_raise(request: str, text: str) -> None:
     roots = roots_of([request])
     asides(request, [text])
     pairs_of(request)
+    asked_of(request)
     read_time(request)
     tells_time(text)
-    Probe((), (), [request] if request else [], roots, ENDINGS).matched(text)
+    Probe((), (), [request] if request else [], roots, endings_after).matched(text)
 
 
 def ranked(
@@ -179,6 +272,7 @@ def ranked(
     time: Time | None = None,
     at: str | None = None,
     known: frozenset[str] | None = None,
+    speakers: frozenset[Role] = frozenset(),
 ) -> dict[str, float]:
     entry = StoredEntry(
         row=1, id="e", kind="message", role=role, timestamp=at, text=text, parts=(), digest=b"", tokens=0,
@@ -186,7 +280,7 @@ def ranked(
     )  # fmt: skip
     candidate = Candidate(entry=entry, position=0, order=None, relevance=Relevance(own=2.0, neighbours=1.5))
     asked = matched or Matched(terms=("kayak",))
-    found = ranking.score(candidate, asked, Query(terms=terms), 1, time, known=known)
+    found = ranking.score(candidate, asked, Query(terms=terms), 1, time, known=known, asked=speakers)
     assert found.score == pytest.approx(sum(part.value for part in found.parts))
     return {part.name: part.value for part in found.parts}
 
@@ -199,6 +293,14 @@ def test_the_score_of_the_third_tier_is_relevance_neighbours_speaker_and_user() 
     assert ranked("a kayak", "user") == {**BOTH, "authority": 10.5}
     assert ranked("Ann: a kayak", "assistant") == {**BOTH, "speaker": 35.0}
     assert ranked("Bob: a kayak", "assistant") == BOTH
+
+
+def test_who_is_asked_about_counts_as_a_speaker_by_role_where_no_name_says_who_speaks() -> None:
+    assert ranked("a kayak", "user", speakers=frozenset({"user"})) == {**BOTH, "authority": 10.5, "speaker": 35.0}
+    assert ranked("a kayak", "assistant", speakers=frozenset({"user"})) == BOTH
+    assert ranked("a kayak", "tool_call", speakers=frozenset({"assistant", "tool_call"})) == {**BOTH, "speaker": 35.0}
+    assert ranked("Bob: a kayak", "user", speakers=frozenset({"user"})) == BOTH
+    assert ranked("Ann: a kayak", "user", speakers=frozenset({"user"})) == {**BOTH, "speaker": 35.0}
 
 
 @pytest.mark.parametrize("text", ["Bob: a kayak", "Ènea: kayak"])

@@ -94,6 +94,17 @@ def test_the_request_comes_first_and_matches_for_itself(tmp_path: Path) -> None:
     assert ids(ask(tmp_path, rows("where is the walnut table?"), {})) == ["e0000000"]
 
 
+def test_who_is_asked_about_is_heeded_for_the_request_and_not_for_the_work(tmp_path: Path) -> None:
+    request = "where did I say the walnut table is?"
+    assert "speaker" in ask(tmp_path, rows(request), {}).hits[0].score_parts
+    assert "speaker" not in ask(tmp_path, rows("where is the walnut table?"), {}).hits[0].score_parts
+    assert "speaker" not in ask(tmp_path, rows(request), {"retrieval.ranking": "documented"}).hits[0].score_parts
+    (alone,) = ask(tmp_path, rows("go on", "Did I say that the lamp is violet?")).hits
+    assert alone.ranked.candidate.entry.role == "user"
+    assert "relevance" in alone.score_parts
+    assert "speaker" not in alone.score_parts
+
+
 def test_windows_show_what_the_work_asked_for(tmp_path: Path) -> None:
     given = rows("continue")
     given[3]["message"]["content"][0]["text"] = f"{'word ' * 4000} GATEWAY_PORT is 58213 {'word ' * 4000}"

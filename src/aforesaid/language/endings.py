@@ -7,6 +7,7 @@ needs neither its tables nor its time (`docs/ranking.md`).
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Final
 
 ENDINGS: Final = frozenset(
@@ -19,6 +20,10 @@ ENDINGS: Final = frozenset(
 LONGEST: Final = max(map(len, ENDINGS))
 LEAST: Final = 4
 """Letters that a root has at least: shorter ones begin too many other words."""
+DOUBLING: Final = frozenset("ed ing ings er ers".split())
+"""Endings before which English doubles a last consonant: plan, planned."""
+DOUBLED: Final = frozenset("bdgmnprt")
+"""Consonants that are."""
 
 
 def root_of(word: str) -> str | None:
@@ -34,6 +39,25 @@ def root_of(word: str) -> str | None:
     return word
 
 
+def beginning_of(word: str) -> str | None:
+    """The beginning that a folded word and its forms share in a text, or None if it has no other forms.
+
+    As `root_of`, but a consonant that was doubled for an ending is single again: `planned` begins as `plan` does. For
+    searching only: vectors that are kept were made of roots.
+    """
+    root = root_of(word)
+    if root is None or len(root) <= LEAST or root[-1] not in DOUBLED or root[-1] != root[-2]:
+        return root
+    return root[:-1] if word[len(root) :] in DOUBLING else root
+
+
+@cache
+def endings_after(letter: str) -> frozenset[str]:
+    """What may follow a beginning that ends in a letter, nothing at all among it."""
+    doubled = {letter + ending for ending in DOUBLING} if letter in DOUBLED else set[str]()
+    return ENDINGS | doubled | {""}
+
+
 def is_form(word: str, root: str) -> bool:
-    """Whether a folded word is a form of the word with this root."""
-    return word == root or (word.startswith(root) and word[len(root) :] in ENDINGS)
+    """Whether a folded word is a form of the word with this root or beginning."""
+    return word.startswith(root) and word[len(root) :] in endings_after(root[-1:])

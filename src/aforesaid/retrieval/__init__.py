@@ -17,7 +17,7 @@ from aforesaid.allowance import FULL, allow
 from aforesaid.answers import Coverage, Diagnostics, Matched, Query, Retrieval
 from aforesaid.branches import cover, find_branch
 from aforesaid.errors import ExactSearchFailed
-from aforesaid.language.endings import ENDINGS
+from aforesaid.language.endings import endings_after
 from aforesaid.matching import Probe
 from aforesaid.privacy.egress import find_replacements, is_due
 from aforesaid.query import read_query
@@ -29,12 +29,14 @@ if TYPE_CHECKING:
 
     from aforesaid.allowance import Allowance
     from aforesaid.answers import Ranked, RetrievalStatus, Semantic
-    from aforesaid.model import Branch, Span
+    from aforesaid.model import Branch, Role, Span
     from aforesaid.moments import Time
     from aforesaid.ports import SimilarityPort, Snapshot
     from aforesaid.privacy.judge import Judge
     from aforesaid.retrieval.options import RetrievalOptions
     from aforesaid.withholding import Judged
+
+_NOBODY: frozenset[Role] = frozenset()
 
 
 def retrieve(
@@ -214,7 +216,9 @@ def _look(
         found = without_stale(found, fused)
     probe = _probe(query, options)
     time = _read_time(words) if options.contextual else None
-    ranked = _verify_and_rank(found, query, probe, time, known=known, options=options)
+    # Who asks says so in the request; the work around it is nobody's question.
+    asked = contextual.asked_of(request) if options.contextual and words == request else _NOBODY
+    ranked = _verify_and_rank(found, query, probe, time, known=known, asked=asked, options=options)
     dated = time is not None and bool(time.days)
     if options.contextual and not (dated or contextual.convinces([row.matched for row in ranked], query)):
         # Where a word stands by accident, what is similar is so by the same accident. Where none does, vectors decide.
@@ -315,7 +319,7 @@ def _probe(query: Query, options: RetrievalOptions) -> Probe:
     literals = (query.identifiers, query.phrases) if options.exact else ((), ())
     if not options.contextual:
         return Probe(*literals, query.terms)
-    return Probe(*literals, query.terms, contextual.roots_of(query.terms), ENDINGS)
+    return Probe(*literals, query.terms, contextual.roots_of(query.terms), endings_after)
 
 
 def _verify_and_rank(
@@ -325,6 +329,7 @@ def _verify_and_rank(
     time: Time | None,
     *,
     known: frozenset[str] | None,
+    asked: frozenset[Role],
     options: RetrievalOptions,
 ) -> tuple[Ranked, ...]:
     """Looks in each text for what was asked, and orders the rows in which something really stands."""
@@ -333,7 +338,14 @@ def _verify_and_rank(
         identifiers, phrases, terms = probe.matched(candidate.entry.text)
         verified.append((candidate, Matched(identifiers=identifiers, phrases=phrases, terms=terms)))
     return ranking.rank(
-        verified, query, found.length, time, admitting=options.admitting, bare=options.bare, known=known
+        verified,
+        query,
+        found.length,
+        time,
+        admitting=options.admitting,
+        bare=options.bare,
+        known=known,
+        asked=asked,
     )
 
 
