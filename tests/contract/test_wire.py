@@ -47,6 +47,7 @@ SCHEMAS = (
     "lost",
     "view",
     "eval-view",
+    "eval-calibration",
     "error",
 )
 

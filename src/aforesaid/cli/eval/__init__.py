@@ -1,7 +1,8 @@
 """Floor 9: `aforesaid eval`: how good retrieval is on labelled conversations, beside plain baselines.
 
 `beam` and `locomo` read public sets that the caller has; `arms` asks the questions, `measures` counts, `report` shows.
-`rediscovery` asks at moments of real sessions instead, and counts otherwise; `view` fills history views.
+`rediscovery` asks at moments of real sessions instead, and counts otherwise; `view` fills history views; `calibration`
+measures how similar unrelated texts are.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from aforesaid.cli.eval.measures import Answer
     from aforesaid.cli.eval.questions import EvalSet
 
-SETS = ("beam", "locomo", "coding", "rediscovery", "view")
+SETS = ("beam", "locomo", "coding", "rediscovery", "view", "calibration")
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -32,7 +33,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--data",
         metavar="PATH",
-        help="where the set is: a folder (beam, rediscovery; view: either, or both), a file (locomo)",
+        help="where the set is: a file (locomo), or a folder (view: of either or both; calibration: of beam, locomo)",
     )
     parser.add_argument("--arm", action="append", metavar="NAME", help="a way of answering, or all; repeatable")
     parser.add_argument("--limit", type=int, metavar="N", help="only the first N questions")
@@ -49,8 +50,8 @@ def run(arguments: Namespace, options: Options) -> int:
     """
     if arguments.limit is not None and arguments.limit < 1:
         raise BadArgument(f"--limit {arguments.limit} leaves no question", "use at least 1")
-    if arguments.keep is not None and arguments.set in ("rediscovery", "view"):
-        raise BadArgument(f"--keep is not for {arguments.set}", "leave it out: nothing of this set takes long to make")
+    if arguments.keep is not None and arguments.set in ("rediscovery", "view", "calibration"):
+        raise BadArgument(f"--keep is not for {arguments.set}", "leave it out: it is for beam, locomo and coding")
     if arguments.set == "rediscovery":
         from aforesaid.cli.eval import rediscovery  # late: one set at a time
 
@@ -62,6 +63,11 @@ def run(arguments: Namespace, options: Options) -> int:
 
         data = _needed(arguments.set, arguments.data)
         return view.run(data, arguments.arm or (), arguments.limit, as_json=options.json)
+    if arguments.set == "calibration":
+        from aforesaid.cli.eval import calibration  # late: brings the models
+
+        data = _needed(arguments.set, arguments.data)
+        return calibration.run(data, arguments.arm or (), arguments.limit, as_json=options.json)
     from aforesaid.cli.bench.setting import working_folder  # late: the parser needs none of it
     from aforesaid.cli.eval import arms, goals, report
 

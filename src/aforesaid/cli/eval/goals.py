@@ -105,7 +105,7 @@ def conclude(goals: Sequence[Goal]) -> int:
 
 
 def _cell(goal: Goal, figure: float) -> str:
-    return f"{figure:,.0f}" if goal.tokens else f"{figure * 100:.1f}"
+    return f"{figure:,.0f}" if goal.tokens else f"{figure * 100:.2f}"
 
 
 def _verdict(goal: Goal) -> str:

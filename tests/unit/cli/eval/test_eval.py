@@ -234,7 +234,7 @@ def test_what_is_kept_is_not_made_again(
     assert figures[0] == figures[1]
 
 
-@pytest.mark.parametrize("name", ["rediscovery", "view"])
+@pytest.mark.parametrize("name", ["rediscovery", "view", "calibration"])
 def test_what_takes_no_time_is_not_kept(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["eval", name, "--data", "x", "--keep", "y"]) == 2
     assert "--keep is not for" in capsys.readouterr().err
@@ -412,8 +412,8 @@ def test_the_command_shows_a_table(dialogues: Path, capsys: pytest.CaptureFixtur
     assert main(["eval", "locomo", "--data", str(dialogues), "--arm", "contextual"]) == 1
     shown = capsys.readouterr().out
     assert "locomo (held-out part): 1 questions with evidence, 1 without" in shown
-    assert re.search(r"recall@10 +contextual +50\.0 +67\.0 +MISSED", shown)
-    assert re.search(r"sessionHit@5 +contextual +100\.0 +91\.0 +met", shown)
+    assert re.search(r"recall@10 +contextual +50\.00 +67\.00 +MISSED", shown)
+    assert re.search(r"sessionHit@5 +contextual +100\.00 +91\.00 +met", shown)
     assert main(["eval", "locomo", "--data", str(dialogues), "--limit", "1"]) == 0
     shown = capsys.readouterr().out
     assert "No goal was judged" in shown

@@ -255,10 +255,10 @@ def test_the_command_prints_a_document(folder: Path, capsys: pytest.CaptureFixtu
 def test_the_command_shows_tables(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["eval", "rediscovery", "--data", str(folder)]) == 1, "one transcript; plain search finds as much"
     shown, said = capsys.readouterr()
-    assert re.search(r"real coverage above bm25, low end of the interval +contextual +0\.0 +0\.0 +MISSED", shown)
-    assert re.search(r"simulated hit@12 +contextual:working +100\.0 +78\.0 +aim reached", shown)
+    assert re.search(r"real coverage above bm25, low end of the interval +contextual +0\.00 +0\.00 +MISSED", shown)
+    assert re.search(r"simulated hit@12 +contextual:working +100\.00 +78\.00 +aim reached", shown)
     assert said.startswith("error[gate-missed]: ")
-    assert "contextual: real coverage above bm25, low end of the interval 0.0 (0.0)" in said
+    assert "contextual: real coverage above bm25, low end of the interval 0.00 (0.00)" in said
     assert "rediscovery: 3 prompts with needs, 2 without" in shown
     assert "real, beside bm25 with the same query, paired:" in shown
     for line in ("real (2), in %", "automatic (1), in %", "simulated, beside fts5, paired:", "tokens added and time:"):
@@ -370,7 +370,7 @@ def test_a_missed_goal_is_the_exit_status(
     shown, said = capsys.readouterr()
     assert [goal["met"] for goal in check("eval", shown)["goals"]] == [False, True]
     assert [goal.get("aim", False) for goal in json.loads(shown)["goals"]] == [not counts, False]
-    assert said == ("error[gate-missed]: 1 of 2 goals are missed: contextual: gain -10.0 (0.0)\n" if counts else "")
+    assert said == ("error[gate-missed]: 1 of 2 goals are missed: contextual: gain -10.00 (0.00)\n" if counts else "")
     assert main([*asked, "--limit", "1"]) == 0, "a part of the set is judged by nothing"
     assert "goals" not in check("eval", capsys.readouterr().out)
 
