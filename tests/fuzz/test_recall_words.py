@@ -124,3 +124,44 @@ def test_needles_of_every_kind(tmp_path: Path) -> None:
             assert {int(id_[0], 16) for id_ in found} == expected, needle
             hits += len(found)
     assert hits > len(NEEDLES)
+
+
+SECRETS = ("ghp_a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8", "DB_PASSWORD=correcthorse-77", "Bearer abcDEF123456ghiJKL789")
+
+
+@settings(max_examples=25)
+@given(st.data(), sessions, st.booleans())
+def test_where_secrets_are_replaced_who_asks_for_one_learns_it_and_other_text_stays_authoritative(
+    data: st.DataObject, made: list[list[str]], asks_for_it: bool
+) -> None:
+    secret = data.draw(st.sampled_from(SECRETS))
+    places = [(number, place) for number, texts in enumerate(made) for place in range(len(texts))]
+    hidden = data.draw(st.sampled_from(places))
+    made[hidden[0]][hidden[1]] = f"Authorization: {secret}"
+    places.remove(hidden)
+    query = secret
+    if not asks_for_it and places:
+        number, place = data.draw(st.sampled_from(places))
+        text = made[number][place]
+        start = data.draw(st.integers(0, len(text) - 1))
+        query = text[start : data.draw(st.integers(start + 1, len(text)))]
+    with tempfile.TemporaryDirectory() as folder:
+        source = Path(folder) / "source"
+        source.mkdir()
+        with Engine.open(Path(folder) / "store") as engine:
+            for number, texts in enumerate(made):
+                write(source, number, texts)
+            engine.index(source)
+            page = engine.recall(query, scope="host-wide", limit=200)
+    assert page.next is None
+    assert "redacted" in page.coverage.reasons
+    found = {hit.entry_id for hit in page.hits}
+    if query == secret:
+        assert (found, page.coverage.complete) == (set(), False)
+        return
+    pattern = read_pattern(query, "literal", "all")
+    expected = {
+        f"{number:x}{place:07}" for number, place in places if pattern is None or pattern.matched(made[number][place])
+    }
+    assert found - {f"{hidden[0]:x}{hidden[1]:07}"} == expected
+    assert page.coverage.complete or "redacted-query" in page.coverage.reasons

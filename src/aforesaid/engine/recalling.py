@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from functools import cached_property
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
@@ -61,6 +62,7 @@ class Recalling(Retrieving):
 
     _flawed: tuple[Sequence[Session], tuple[str, ...]] | None = None
     _arranged: tuple[Sequence[Session], str, Arrangement] | None = None
+    _replaced: tuple[tuple[object, ...], bool] | None = None
 
     def recall(
         self,
@@ -121,7 +123,7 @@ class Recalling(Retrieving):
             query, mode=mode, match=match, scope=scope, roles=roles, types=types, tool=tool, file=file,
             after=after, before=before, summaries=summaries, withheld=not caller.model,
         )  # fmt: skip
-        selection = self._select(question, session, folders, caller)
+        selection = self._tell_replaced(self._select(question, session, folders, caller), question)
         most = self.config.integer("historyTools.maxResults") if limit is None else limit
         options = RecallOptions(
             limit=most, issuer=self._issuer(caller), redacting=self.config.boolean("privacy.redactSecrets")
@@ -225,6 +227,24 @@ class Recalling(Retrieving):
             stale=seen.stale + (STALE in reasons),
             reasons=tuple(dict.fromkeys((*reasons, *missing, *seen.reasons, *self._flawed[1]))),
         )
+
+    def _tell_replaced(self, selection: Selection, question: Question) -> Selection:
+        """The selection, with what it cannot find because secrets of its sessions were replaced."""
+        from aforesaid.recall.replaced import (  # late: see `recall`
+            REDACTED,
+            REDACTED_QUERY,
+            holds_replaced,
+            may_be_secret,
+        )
+
+        arrangement, own = selection.arrangement, selection.own
+        name = (arrangement.name, None if own is None else (own.key, own.generation, own.entries))
+        if self._replaced is None or self._replaced[0] != name:
+            self._replaced = name, holds_replaced(self._store, list(chain(*arrangement.families)))
+        if not self._replaced[1]:
+            return selection
+        more = (REDACTED, REDACTED_QUERY) if may_be_secret(question.text, question.mode) else (REDACTED,)
+        return replace(selection, reasons=(*selection.reasons, *more))
 
     def _pick(self, sessions: Sequence[Session], question: Question, own: Session | None) -> frozenset[str] | None:
         """The keys of those whose words allow for what is looked for, and of the own one; None: all of them."""

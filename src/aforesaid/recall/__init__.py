@@ -29,6 +29,7 @@ from aforesaid.recall.candidates import ask_late, take
 from aforesaid.recall.hits import Searched, make_found, open_gate
 from aforesaid.recall.order import SECONDS, Budget, Order, search
 from aforesaid.recall.pages import Point, follow, mark, name_content, name_question
+from aforesaid.recall.replaced import REDACTED
 from aforesaid.recall.views import stale, view_other, view_session
 
 if TYPE_CHECKING:
@@ -308,7 +309,7 @@ def _cover(asked: _Asked, page: _Page) -> Reach:
     if page.end is not None and page.more:
         found[NOT_OPENED] = None
     return Reach(
-        complete=found.keys() <= TOLD,
+        complete=found.keys() <= {*TOLD, REDACTED},
         indexed_sessions=selection.known - len(page.unreadable),
         eligible_sessions=max(selection.eligible, selection.known),
         stale_sessions=selection.stale,

@@ -98,6 +98,7 @@ def test_every_reason_of_a_flaw_is_explained() -> None:
     assert reasons <= explained
     of_retrieve = {"stale", "source-missing"}
     of_recall = {"pattern-budget", "terms-dropped", "privacy-policy", "not-indexed", "sessions-not-opened"}
+    of_recall |= {"redacted", "redacted-query"}
     of_lineage = {"ancestor-missing", "ancestor-unverified", "ancestor-unknown"}
     assert explained - reasons == of_retrieve | of_recall | of_lineage
 
