@@ -411,7 +411,7 @@ def test_filters(engine: Engine, tmp_path: Path) -> None:
     assert found(roles=["user", "tool_result"]) == {"a", "c", "e"}
     assert found(tool="edit") == {"b"}
     assert found(tool="bash") == {"c"}
-    assert found(file="src/app.py") == found(file="app.py") == found(file="/home/dev/src/app.py") == {"b"}
+    assert found(file="src/app.py") == found(file="app.py") == found(file="/home/dev/src/app.py") == {"b", "c"}
     assert found(file="pp.py") == set()
     assert found(summaries=True) == {"a", "b", "c", "d", "e"}
     assert found(types=["compaction"]) == found(roles=["summary"]) == {"d"}
