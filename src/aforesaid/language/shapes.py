@@ -87,6 +87,8 @@ TICKET = r"(?<![\w-])(?:CVE-\d{4}-\d{4,7}|[A-Z][A-Z0-9]{0,9}-\d{2,7})(?![\w-])"
 NO_TICKETS: Final = frozenset("UTF SHA ISO MD RFC HTTP COVID AES RSA GPT USB TLS CP ES WIN MP H".split())
 """What a number follows behind a hyphen in names that are no tickets."""
 ISSUE = r"(?:(?i:\b(issues?|prs?|mr|ticket|bug|story|pull\srequest|merge\srequest)\s{0,3})|(?<!\w))(#\d{1,7})(?!\w)"
+GROUPED = r"(?<![\w.,-])\d{1,3}(?:,\d{3}){1,4}(?:\.\d{1,12})?(?!\w|[.,]\d)"
+"""A number whose digits are grouped."""
 HASH = (
     r"(?=[0-9a-fA-F]{7})(?<![\w-])(?:[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}"
     r"|(?=[0-9a-f]{0,63}[0-9])(?=[0-9a-f]{0,63}[a-f])[0-9a-f]{7,64})(?![\w-])"
@@ -94,6 +96,17 @@ HASH = (
 
 # --- names of code ---
 QUALIFIED = r"(?<![\w.])(?=\w+[.:#-])([^\W\d]\w*(?:(?:::|\.|->|#)[^\W\d]\w*)+)(\(\)|(?=\(\w))?(?!\w)"
+PACKAGES: Final = frozenset("bufio exec filepath fmt http io ioutil regexp slog sql strconv syscall url utf8".split())
+"""Packages that are no words, behind which a capital begins a name of code and no sentence: `http.Get`."""
+EXPORTED: Final = frozenset(
+    """
+time.Now time.Since time.Until time.Sleep time.After time.Duration time.Parse time.Second time.Time context.Background
+context.Canceled errors.As errors.Is errors.Join errors.New log.Fatal log.Fatalf log.Printf log.Println sort.Slice sort.Strings
+strings.Builder strings.Contains strings.Join strings.Split sync.Map sync.Mutex sync.Once sync.Pool path.Join flag.Parse
+bytes.Buffer math.Max math.Min DateTime.Now DateTime.Today
+""".split()
+)
+"""The commonest names of packages and types that are words, as they are written."""
 CALL = r"(?<![\w.])([^\W\d]\w*)\(\)"
 NAME = r"(?<!\w)(?=[^\W_]*[A-Z_])(\w*(?:[^\W_]_+\w|_[^\W_]|(?<=[a-z0-9ß-öø-ÿ])[A-Z]|[A-Z](?=[A-Z][a-z]))\w*)"
 HUMPS = r"[a-zß-öø-ÿ]\d*[A-Z]|[A-Z]{3,}[a-z]{2,}"

@@ -219,6 +219,19 @@ def _codes(reading: Reading) -> None:
             reading.take(shapes.ISSUE, numbered)
 
 
+def _grouped(reading: Reading) -> None:
+    def grouped(match: re.Match[str]) -> Span | None:
+        # Round ones are as often said of anything.
+        before = reading.rest[max(0, match.start() - shapes.BEHIND_WORDS) : match.start()]
+        if match.group().endswith("00") or re.search(shapes.BEFORE_A_PORT, before):
+            return None
+        reading.add(match.start(), "name", match.group())
+        return match.span()
+
+    if reading.holds(","):
+        reading.take(shapes.GROUPED, grouped)
+
+
 def _symbols(reading: Reading) -> None:
     def symbol(match: re.Match[str]) -> Span:
         reading.add(match.start(1), "symbol", match.group(1))
@@ -246,6 +259,8 @@ def _is_qualified(item: str) -> bool:
     folded = [text.fold(part) for part in parts]
     if text.fold(item) in shapes.ABBREVIATIONS or text.fold(item) in technologies.SPELLED_FOLDED:
         return False
+    if item in shapes.EXPORTED:
+        return True
     if folded[0] in shapes.OBJECTS:
         return folded[1] not in shapes.JOINERS
     if max(map(len, parts)) == 1 or all(_is_no_topic(part) or language.is_weak(part) for part in folded):
@@ -260,6 +275,7 @@ def _is_qualified(item: str) -> bool:
             second.islower()
             or "_" in item
             or (first[0].isupper() and second[0].isupper() and len(second) > 2 and not _is_no_topic(second))
+            or (second[0].isupper() and first in shapes.PACKAGES)
             or _is_name(second)
         )
     )
@@ -281,6 +297,6 @@ def _is_no_topic(word: str) -> bool:
     return language.is_no_topic(text.fold(word))
 
 
-PASSES: Final = (_addresses, _files, _hosts, _flags, _errors, _codes, _symbols)
+PASSES: Final = (_addresses, _files, _hosts, _flags, _errors, _grouped, _codes, _symbols)
 IN_PASTED: Final = (_addresses, _files, _hosts, _errors, _codes, _symbols)
 """What a pasted block is read for; flags are left out, for a block of code is full of what looks like them."""
