@@ -244,6 +244,6 @@ def test_a_missed_goal_is_told_and_gives_exit_status_1(
     monkeypatch.setattr(goals, "PARAPHRASES", 1.01)
     assert main(["eval", "coding", "--arm", "fts5", "--arm", "contextual", "--arm", "hybrid:feature-hash-v1"]) == 1
     shown = capsys.readouterr().out
-    assert re.search(r"paraphrase hit@5 +contextual +[\d.]+ +101.0 +MISSED", shown)
+    assert re.search(r"paraphrase hit@5 +contextual +[\d.]+ +101\.00 +MISSED", shown)
     assert re.search(r"hybrid:feature-hash-v1 beside contextual, all that came back: recall [\d.]+ and [\d.]+", shown)
     assert re.search(r"recall@10 beside fts5, paired.*\n  contextual +[+-][\d.]+", shown)

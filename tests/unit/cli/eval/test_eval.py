@@ -447,7 +447,7 @@ def test_the_real_sets_are_told_as_the_development_parts(data: Path) -> None:
 
 @pytest.mark.data
 @pytest.mark.parametrize(
-    ("name", "least"), [("beam", (0.545, 0.52, 0.11)), ("locomo", (0.72, 0.55, 0.18))], ids=["beam", "locomo"]
+    ("name", "least"), [("beam", (0.56, 0.53, 0.12)), ("locomo", (0.72, 0.55, 0.19))], ids=["beam", "locomo"]
 )
 def test_words_alone_reach_on_the_real_sets_what_they_are_said_to(
     data: Path, tmp_path: Path, name: str, least: tuple[float, float, float]
