@@ -86,5 +86,13 @@ def cover(session: Session) -> Coverage:
 
 
 _UNSURE = frozenset({"unknown-parent", "unknown-turns", "unknown-view"})
-TOLD = frozenset({"missing-header", "opaque-summary", "unknown-origin", "unknown-version"})
-"""Reasons that say what is not known, and leave nothing unsearched."""
+REBUILT = "store-rebuilt"
+"""What was stored of the session was found damaged, and has been derived again from its transcript."""
+TOLD = frozenset({"missing-header", "opaque-summary", "unknown-origin", "unknown-version", REBUILT})
+"""Reasons that say what is not known or was done, and leave nothing unsearched."""
+
+
+def tell(coverage: Coverage, reasons: Sequence[str]) -> Coverage:
+    """A coverage with more reasons, each once; it stays complete if all of them are only told."""
+    complete = coverage.complete and TOLD.issuperset(reasons)
+    return Coverage(complete=complete, reasons=tuple(dict.fromkeys((*coverage.reasons, *reasons))))

@@ -214,10 +214,13 @@ def is_database(path: Path) -> bool:
 
 
 def test_store_corrupt(desk: Desk, transcript: Path) -> None:
+    def damage() -> None:
+        for path in desk.store.rglob("*"):
+            if is_database(path) and "catalog" not in path.name:
+                path.write_bytes(b"no database at all" * 1000)
+
     assert desk.run("index", transcript).status == 0
-    for path in desk.store.rglob("*"):
-        if is_database(path) and "catalog" not in path.name:
-            path.write_bytes(b"no database at all" * 1000)
+    damage()
     moved = transcript.rename(desk.folder / "moved.jsonl")
     done = desk.run("retrieve", "--session", SESSION, "--json")
     document = check("retrieval", done.out)
@@ -227,7 +230,20 @@ def test_store_corrupt(desk: Desk, transcript: Path) -> None:
     moved.rename(transcript)
     found = desk.json("retrieval", "retrieve", "--session", transcript)
     assert [hit["entryId"] for hit in found["hits"]] == ["e0000001"], "with its transcript it is derived again"
+    assert found["diagnostics"]["coverage"] == {"complete": True, "reasons": ["store-rebuilt"]}, "and this is said"
     assert desk.json("status", "status")["store"]["damaged"] == []
+    again = desk.json("retrieval", "retrieve", "--session", transcript)
+    assert again["diagnostics"]["coverage"]["reasons"] == [], "once"
+    told = {"retrieve": "was damaged, and has been derived again", "view": "store-rebuilt", "recall": "store-rebuilt"}
+    for command, words in told.items():
+        damage()
+        query = ("PG_PORT",) if command == "recall" else ()
+        done = desk.run(command, *query, "--session", transcript)
+        assert (done.status, words in done.out) == (0, True), command
+        assert "ot everything" not in done.out
+    damage()
+    page = desk.json("recall", "recall", "PG_PORT", "--session", transcript)
+    assert (page["coverage"]["complete"], page["coverage"]["reasons"]) == (True, ["store-rebuilt"])
 
 
 def test_store_too_new(desk: Desk, transcript: Path) -> None:

@@ -276,7 +276,9 @@ def test_damage_that_a_search_finds_is_mended_within_the_same_call(engine: Engin
     harm(engine, damage)
     found = engine.retrieve(session=file, query='"walnut table"')
     assert (found.status, found.hits, found.diagnostics.coverage.complete) == ("complete", expected, True)
+    assert found.diagnostics.coverage.reasons == ("store-rebuilt",)
     assert engine.status().damaged == ()
+    assert engine.retrieve(session=file, query='"walnut table"').diagnostics.coverage.reasons == ()
 
 
 def test_damage_that_cannot_be_mended_is_said_in_the_coverage(engine: Engine, tmp_path: Path) -> None:

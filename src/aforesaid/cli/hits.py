@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from rich.text import Text
 
+from aforesaid.branches import REBUILT
 from aforesaid.cli.excerpts import excerpt, joined
 from aforesaid.cli.sessions import when
 from aforesaid.cli.terminal import count, one_line, show
@@ -156,6 +157,8 @@ def _remarks(counts: Diagnostics) -> Iterator[Text]:
     if not counts.coverage.complete:
         reasons = ", ".join(counts.coverage.reasons)
         yield Text(f"Not everything could be searched: {one_line(reasons)}.", style="yellow")
+    if REBUILT in counts.coverage.reasons:
+        yield Text("What was stored of the session was damaged, and has been derived again.", style="yellow")
     if counts.semantic is not None and counts.semantic.reason is not None:
         yield Text(f"Vectors were not used: {one_line(counts.semantic.reason)}.", style="yellow")
     elif counts.semantic is not None and counts.semantic.coverage == "partial":

@@ -84,7 +84,8 @@ def _lines(page: RecallPage, pattern: Pattern | None, arguments: Namespace, opti
         yield ""
     yield Text(_outcome(page), style="bold")
     if page.coverage.reasons:
-        yield Text(f"Not everything was searched: {', '.join(page.coverage.reasons)}.", style="yellow")
+        opening = "Everything was searched; to note" if page.coverage.complete else "Not everything was searched"
+        yield Text(f"{opening}: {', '.join(page.coverage.reasons)}.", style="yellow")
     if page.next is not None:
         yield Text.assemble(("more: ", "dim"), next_page(arguments, page.next, options))
 

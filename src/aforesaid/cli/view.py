@@ -70,6 +70,8 @@ def _lines(made: HistoryView, *, explain: bool, most: int | None) -> Iterator[st
         yield _EMPTY.get(counts.reason, f"There is no view: {counts.reason}.")
     if not counts.coverage.complete:
         yield f"not everything could be looked at: {', '.join(counts.coverage.reasons)}"
+    elif counts.coverage.reasons:
+        yield f"everything was looked at; to note: {', '.join(counts.coverage.reasons)}"
     if explain:
         yield ""
         for candidate in made.candidates:

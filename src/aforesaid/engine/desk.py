@@ -10,6 +10,7 @@ import re
 from functools import partial
 from typing import TYPE_CHECKING, Self
 
+from aforesaid.branches import REBUILT
 from aforesaid.config import Config, store_folder
 from aforesaid.engine.discovery import reader_of, recognise
 from aforesaid.errors import (
@@ -20,6 +21,7 @@ from aforesaid.errors import (
     SessionForgotten,
     SessionNotFound,
     SourceUnreadable,
+    StoreCorrupt,
     StoreError,
     StoreReadOnly,
 )
@@ -335,7 +337,7 @@ class Desk:
             raise SessionForgotten(report.error or file, "nothing of it is kept or searched")
         if report.session is None:
             raise SourceUnreadable(f"{file} could not be read", "check the file")
-        return report.session, ()
+        return report.session, (REBUILT,) if report.error_code == StoreCorrupt.code else ()
 
     def _reader_of(self, file: str) -> TranscriptPort:
         """The reader of a file; a known session keeps its own while its host is writing the file anew."""

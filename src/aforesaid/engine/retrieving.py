@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from aforesaid.answers import Coverage, Diagnostics, Query, Retrieval
-from aforesaid.branches import find_branch
+from aforesaid.branches import REBUILT, find_branch, tell
 from aforesaid.config import PRIVACY, PRIVACY_UNREADABLE
 from aforesaid.engine.upkeep import Upkeep
 from aforesaid.errors import (
@@ -215,9 +215,9 @@ class Retrieving(Upkeep):
         except StoreCorrupt:
             if not self._heal(session):
                 raise
-            answer, broken = ask(), False
+            answer, broken = _with_reasons(ask(), (REBUILT,)), False
         if broken and self._heal(session):
-            answer = ask()
+            answer = _with_reasons(ask(), (REBUILT,))
         lines = _source_lines(answer, self._held.get(session.file))
         if None in lines and self._store.writable:
             # The file was changed in a place where a sync does not look; evidence must be what stands there.
@@ -336,5 +336,5 @@ def _nothing(status: RetrievalStatus, warning: str, options: RetrievalOptions) -
 
 
 def _with_reasons(answer: Retrieval, reasons: tuple[str, ...]) -> Retrieval:
-    coverage = Coverage(complete=False, reasons=(*answer.diagnostics.coverage.reasons, *reasons))
+    coverage = tell(answer.diagnostics.coverage, reasons)
     return replace(answer, diagnostics=replace(answer.diagnostics, coverage=coverage))

@@ -14,6 +14,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from aforesaid.answers import Coverage
+from aforesaid.branches import REBUILT, tell
 from aforesaid.config import PRIVACY_UNREADABLE
 from aforesaid.engine.classifying import Classifying, Salience
 from aforesaid.errors import (
@@ -141,8 +142,7 @@ class Viewer:
                 shelf = self._shelf(session.key)
                 survey = look(snapshot, shelf, self._bags, asked, options=options)
                 if reasons:
-                    coverage = replace(survey.coverage, complete=False, reasons=(*survey.coverage.reasons, *reasons))
-                    survey = replace(survey, coverage=coverage)
+                    survey = replace(survey, coverage=tell(survey.coverage, reasons))
                 made = compose(
                     snapshot, shelf, survey, options, carried=carried, salience=said.probabilities,
                     selection=said.selection, gate=gate,
@@ -167,6 +167,9 @@ class Viewer:
         except StoreCorrupt:
             if not self._engine._heal(session):
                 raise
+            made = make()
+            coverage = tell(made.diagnostics.coverage, (REBUILT,))
+            return replace(made, diagnostics=replace(made.diagnostics, coverage=coverage))
         except StaleSource:
             # The file was changed in a place where a sync does not look.
             if not self._engine._store.writable:

@@ -151,6 +151,8 @@ def _retrieved(known: Known) -> Iterator[str]:
         yield f"warnings: {', '.join(counts.warnings)}"
     if not counts.coverage.complete:
         yield f"not everything could be searched: {', '.join(counts.coverage.reasons)}"
+    elif counts.coverage.reasons:
+        yield f"everything was searched; to note: {', '.join(counts.coverage.reasons)}"
     sent = _sent(known)
     for number, hit in enumerate(last.hits, 1):
         yield from _hit(number, hit, sent=hit.ranked.candidate.entry.id in sent)

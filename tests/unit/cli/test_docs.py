@@ -96,7 +96,7 @@ def test_every_reason_of_a_flaw_is_explained() -> None:
     reasons = set(re.findall(r"`([a-z0-9-]+)`", str(Flaw.__doc__).split("reason:")[1].split("id:")[0]))
     explained = {cells[0].strip("`") for cells in rows(sections(ERRORS_PAGE)["Codes in documents"])}
     assert reasons <= explained
-    of_retrieve = {"stale", "source-missing"}
+    of_retrieve = {"stale", "source-missing", "store-rebuilt"}
     of_recall = {"pattern-budget", "terms-dropped", "privacy-policy", "not-indexed", "sessions-not-opened"}
     of_recall |= {"redacted", "redacted-query"}
     of_lineage = {"ancestor-missing", "ancestor-unverified", "ancestor-unknown"}
