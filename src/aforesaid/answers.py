@@ -307,7 +307,8 @@ class Semantic(Struct, frozen=True, kw_only=True):
         admitted: of the ranked rows those that hold nothing of the request itself.
         stale: rows left out because their text has changed.
         sources: passages that have vectors.
-        coverage: whether all entries that should have vectors have them (`complete`), some (`partial`) or none.
+        coverage: whether all entries that should have vectors have them (`complete`), some (`partial`) or none. Of a
+            long text only the beginning and the end should (`passages.cut`); its middle is found by words alone.
         excluded: sources that the privacy policy keeps from a remote model.
         cache: whether the request's vector was in memory (`hit`), had to be made (`miss`), or neither (`none`).
         embedding_ms, loading_ms, search_ms: time spent.

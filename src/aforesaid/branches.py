@@ -78,14 +78,15 @@ def cover(session: Session) -> Coverage:
     Where a parent is missing, its whole branch may be; what is only told of leaves nothing unsearched. A session that
     names its origin after all has no unknown one.
     """
-    unsearched = {flaw.reason for flaw in session.flaws if flaw.lost or flaw.reason in _UNSURE}
+    unsearched = {flaw.reason for flaw in session.flaws if flaw.lost or flaw.reason in UNSURE}
     told = {flaw.reason for flaw in session.flaws if flaw.reason in TOLD}
     if session.header.parent is not None:
         told.discard("unknown-origin")
     return Coverage(complete=not unsearched, reasons=tuple(sorted(unsearched | told)))
 
 
-_UNSURE = frozenset({"unknown-parent", "unknown-turns", "unknown-view"})
+UNSURE = frozenset({"unknown-parent", "unknown-turns", "unknown-view"})
+"""Reasons for which what is on a branch, or in view, is a guess; every row of the session is there all the same."""
 REBUILT = "store-rebuilt"
 """What was stored of the session was found damaged, and has been derived again from its transcript."""
 TOLD = frozenset({"missing-header", "opaque-summary", "unknown-origin", "unknown-version", REBUILT})

@@ -39,6 +39,12 @@ class SyncReport(Struct, frozen=True, kw_only=True):
     error_code: str | None = None
     error: str | None = None
 
+    @property
+    def known_flaws(self) -> tuple[Flaw, ...]:
+        """The flaws of the session whenever they were found, as far as the store keeps them, and all of this sync."""
+        kept = self.session.flaws if self.session is not None else ()
+        return tuple(dict.fromkeys((*kept, *self.flaws)))
+
 
 class IndexReport(Struct, frozen=True, kw_only=True):
     """What one indexing run did.

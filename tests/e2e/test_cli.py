@@ -99,6 +99,15 @@ def test_flawed_lines_are_named_and_cost_nothing_else(desk: Desk) -> None:
     byte = sum(len(line) + 1 for line in transcript.read_bytes().split(b"\n")[:2])
     (session,) = report["sessions"]
     assert session["invalidLines"] == [{"line": 3, "byte": byte, "reason": "invalid-json"}]
+    again = desk.json("index", "index", transcript)
+    (unchanged,) = again["sessions"]
+    assert (unchanged["status"], unchanged["invalidLines"]) == ("unchanged", session["invalidLines"]), "told every time"
+    assert again["totals"]["invalidLines"] == 1
+    with transcript.open("ab") as file:
+        file.write(b"[]\n")
+    (grown,) = desk.json("index", "index", transcript)["sessions"]
+    assert [flaw["reason"] for flaw in grown["invalidLines"]] == ["invalid-json", "not-an-object"]
+    assert f"line 3, byte {byte:,}: invalid-json" in desk.run("index", transcript).out
     assert f"line 3, byte {byte:,}: invalid-json" in desk.run("rebuild").out
 
 

@@ -77,6 +77,9 @@ def test_an_unknown_parent_is_noted_and_its_branch_is_read(engine: Engine, tmp_p
     assert found(engine, file, "walnut") == []
     coverage = engine.retrieve(session=file, query="walnut").diagnostics.coverage
     assert (coverage.complete, coverage.reasons) == (False, ("unknown-parent",))
+    for scope, complete in (("current-branch", False), ("current-session", True), ("host-wide", True)):
+        page = engine.recall("walnut", session=file, scope=scope)  # type: ignore[arg-type]
+        assert (page.coverage.complete, page.coverage.reasons) == (complete, ("unknown-parent",)), scope
 
 
 def test_a_missing_header_is_noted(engine: Engine, tmp_path: Path) -> None:

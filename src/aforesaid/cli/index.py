@@ -69,21 +69,22 @@ def _row(report: SyncReport) -> tuple[str, ...]:
         f"{session.entries:,}" if session is not None else "-",
         f"{report.added:,}",
         f"{report.removed:,}",
-        f"{len(report.flaws):,}",
+        f"{len(report.known_flaws):,}",
         report.file,
     )
 
 
 def _flaws(report: IndexReport, *, verbose: bool) -> Iterator[str]:
     for session in report.sessions:
-        if not session.flaws:
+        flaws = session.known_flaws
+        if not flaws:
             continue
-        shown = session.flaws if verbose else session.flaws[:_FLAWS_SHOWN]
+        shown = flaws if verbose else flaws[:_FLAWS_SHOWN]
         yield ""
         yield one_line(session.file)
         for flaw in shown:
             yield f"  line {flaw.line:,}, byte {flaw.byte:,}: {flaw.reason}" + ("" if flaw.lost else " (content kept)")
-        if more := len(session.flaws) - len(shown):
+        if more := len(flaws) - len(shown):
             yield f"  and {more:,} more (-v lists all)"
 
 

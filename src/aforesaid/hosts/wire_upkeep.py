@@ -50,7 +50,7 @@ def _synced(report: SyncReport) -> Document:
         "entries": session.entries if session is not None else 0,
         "added": report.added,
         "removed": report.removed,
-        "invalidLines": [{"line": flaw.line, "byte": flaw.byte, "reason": flaw.reason} for flaw in report.flaws],
+        "invalidLines": [{"line": flaw.line, "byte": flaw.byte, "reason": flaw.reason} for flaw in report.known_flaws],
         "status": report.status,
     }
     if report.error_code is not None:

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 from msgspec.structs import replace
 
-from aforesaid.branches import TOLD
+from aforesaid.branches import TOLD, UNSURE
 from aforesaid.clues import find_clues
 from aforesaid.errors import BadArgument, StoreError
 from aforesaid.inquiry import MOST_HITS, Reach, RecallPage
@@ -308,8 +308,11 @@ def _cover(asked: _Asked, page: _Page) -> Reach:
         found[POLICY] = None
     if page.end is not None and page.more:
         found[NOT_OPENED] = None
+    told = {*TOLD, REDACTED}
+    if asked.question.scope != "current-branch":
+        told |= UNSURE  # whole sessions are searched, whatever hangs on what
     return Reach(
-        complete=found.keys() <= {*TOLD, REDACTED},
+        complete=found.keys() <= told,
         indexed_sessions=selection.known - len(page.unreadable),
         eligible_sessions=max(selection.eligible, selection.known),
         stale_sessions=selection.stale,
