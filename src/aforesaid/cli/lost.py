@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from aforesaid.branches import REBUILT
 from aforesaid.cli.terminal import count, emit, one_line, show, warn
 from aforesaid.hosts import wire
 
@@ -40,7 +41,10 @@ def run(arguments: Namespace, options: Options) -> int:
             provider=arguments.provider,
         )
     for reason in report.reasons:
-        warn(f"the answer may not be complete: {reason}")
+        if reason == REBUILT:
+            warn("what was stored of the session was damaged, and has been derived again")
+        else:
+            warn(f"the answer may not be complete: {reason}")
     if options.json:
         emit(wire.lost(report))
     else:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from aforesaid.inquiry import Mode
     from aforesaid.model import Session
-    from aforesaid.ports import StorePort
+    from aforesaid.ports import Snapshot, StorePort
 
 REDACTED: Final = "redacted"
 """Secrets were replaced in texts of the scope. Everything else of them was searched."""
@@ -30,28 +30,36 @@ REDACTED_QUERY: Final = "redacted-query"
 _FEW: Final = 16
 """Sessions that are looked at one by one; of more the store is asked first."""
 _MOST_OPENED: Final = 48
-_MOST_ROWS: Final = 64
-"""Texts that are read to see whether they hold a marker or only write of one; behind them one is taken for granted."""
+_MOST_ROWS: Final = 1000
+"""Texts that are read to see whether they hold a marker or only may; behind them one is taken for granted."""
+_AT_ONCE: Final = 64
+_CLUES: Final = find_clues(read_pattern(OPENING, "phrase", "all"))
 _TELLING: Final = ("password: ", "DB_PASSWORD=")
 """Beside such names whatever may be a password is one."""
 
 
 def holds_replaced(store: StorePort, sessions: Sequence[Session]) -> bool:
     """Whether secrets were replaced in any of some sessions; one that cannot be read says so elsewhere."""
-    clues = find_clues(read_pattern(OPENING, "phrase", "all"))
     if len(sessions) > _FEW:
-        keys = store.may_hold(sessions, clues)
+        keys = store.may_hold(sessions, _CLUES)
         sessions = [session for session in sessions if session.key in keys]
     for session in sessions[:_MOST_OPENED]:
         try:
             with store.read(session.key) as snapshot:
-                rows = snapshot.propose(clues, ((1, session.entries),)) if session.entries else ()
-                rows = tuple(range(1, session.entries + 1)) if rows is None else rows
-                if any(entry.redacted for entry in snapshot.entries(rows[:_MOST_ROWS])) or len(rows) > _MOST_ROWS:
+                if _holds(snapshot, session.entries):
                     return True
         except StoreError:
             continue
     return len(sessions) > _MOST_OPENED
+
+
+def _holds(snapshot: Snapshot, entries: int) -> bool:
+    rows = snapshot.propose(_CLUES, ((1, entries),)) if entries else ()
+    rows = tuple(range(1, entries + 1)) if rows is None else rows
+    for start in range(0, min(len(rows), _MOST_ROWS), _AT_ONCE):
+        if any(entry.redacted for entry in snapshot.entries(rows[start : start + _AT_ONCE])):
+            return True
+    return len(rows) > _MOST_ROWS
 
 
 def may_be_secret(query: str, mode: Mode) -> bool:

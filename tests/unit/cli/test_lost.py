@@ -53,6 +53,8 @@ def test_one_compaction_keeps_its_number(fake: FakeEngine, command: Callable[...
     done = command("lost", "--session=s.jsonl", "--compaction=4", "--leaf=e1", "--provider=here")
     assert done.out.startswith("4  compaction c1")
     assert done.err == "warning: the answer may not be complete: opaque-summary\n"
+    fake.answer = LostReport(compactions=(part(),), reasons=("store-rebuilt",))
+    assert command("lost", "--session", "s").err.endswith("was damaged, and has been derived again\n")
     assert fake.calls[0][2] == {"session": "s.jsonl", "leaf": "e1", "compaction": 4, "provider": "here"}
 
 

@@ -85,6 +85,13 @@ def test_of_many_sessions_those_count_that_are_not_even_opened(
         assert engine.recall("walnut", scope="host-wide").coverage.complete
 
 
+def test_among_many_that_only_write_of_one_the_marker_is_found(tmp_path: Path) -> None:
+    quoted = [f"a marker looks like [redacted:github-token:32+] {number}" for number in range(70)]
+    with Engine.open(tmp_path / "store") as engine:
+        assert engine.recall("walnut", session=write(tmp_path, quoted)).coverage.reasons == ()
+        assert engine.recall("walnut", session=write(tmp_path, [*quoted, SECRET])).coverage.reasons == ("redacted",)
+
+
 def test_what_need_not_be_looked_at_is_taken_for_granted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     quoted = "a marker looks like [redacted:github-token:32+]"
     with Engine.open(tmp_path / "store") as engine:
