@@ -10,7 +10,7 @@ from typing import Any
 
 from aforesaid import Engine
 from aforesaid.errors import StoreError
-from aforesaid.storage.sqlite import SqliteStore, connection, erasure, open_store
+from aforesaid.storage.sqlite import SqliteStore, connection, erasure, feeding, open_store
 from aforesaid.storage.sqlite.catalogue import Catalogue
 from aforesaid.storage.sqlite.erasure import Eraser
 from aforesaid.storage.sqlite.graveyard import Graveyard
@@ -47,7 +47,7 @@ def forget_and_die(store: str, where: str, text: str) -> None:
     elif where == "unsettled":
         Graveyard.settle = die  # type: ignore[method-assign]
     elif where == "refilling":
-        erasure._fed = die
+        feeding.read_fed = die
     with Engine.open(store) as engine:
         engine.forget(text=text)
 

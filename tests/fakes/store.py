@@ -186,7 +186,8 @@ class FakeStore:
         yield FakeSnapshot(self._sessions[key])
 
     @contextmanager
-    def write(self, file: str) -> Iterator[FakeWriter]:
+    def write(self, file: str, *, searched: bool = False) -> Iterator[FakeWriter]:
+        del searched
         if self.forgetting.refuses(file):
             raise SessionForgotten(f"{file} was forgotten", "nothing is kept")
         yield FakeWriter(self._sessions, f"key:{file}", file, self.forgetting)

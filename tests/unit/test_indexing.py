@@ -611,11 +611,11 @@ class _Breaking(FakeStore):
             raise StoreCorrupt("damaged", "index it again")
         return super().by_file(file)
 
-    def write(self, file: str):  # type: ignore[no-untyped-def]
+    def write(self, file: str, *, searched: bool = False):  # type: ignore[no-untyped-def]
         self.attempts += 1
         if self.forever:
             raise StoreCorrupt("damaged", "index it again")
-        return super().write(file)
+        return super().write(file, searched=searched)
 
 
 def test_a_damaged_session_is_rebuilt_and_the_report_says_so(file: Path) -> None:
@@ -634,7 +634,7 @@ def test_damage_that_does_not_go_away_is_an_error(file: Path) -> None:
 
 def test_failures_of_the_store_pass_through(file: Path) -> None:
     class Full(FakeStore):
-        def write(self, file: str):  # type: ignore[no-untyped-def]
+        def write(self, file: str, *, searched: bool = False):  # type: ignore[no-untyped-def]
             raise StoreFull("full", "free some space")
 
     write(file, *LINES)

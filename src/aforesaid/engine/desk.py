@@ -170,7 +170,7 @@ class Desk:
             UsageError: there is no such session.
             OperationError: its transcript cannot be read, or the store failed.
         """
-        return self._refresh(os.fspath(session))[0]
+        return self._refresh(os.fspath(session), searched=False)[0]
 
     def tend(self, session: Path) -> bool:
         """Does for a session what would otherwise hold up somebody's next question; for a moment in which nobody waits.
@@ -308,8 +308,13 @@ class Desk:
             f"no session {reference} in the store", "run `aforesaid sessions` for the ids, or name a file"
         )
 
-    def _refresh(self, reference: str) -> tuple[Session, tuple[str, ...]]:
-        """The session that a path or an id names, brought up to date; reasons why it may not be."""
+    def _refresh(self, reference: str, *, searched: bool = True) -> tuple[Session, tuple[str, ...]]:
+        """The session that a path or an id names, brought up to date; reasons why it may not be.
+
+        Args:
+            reference: a path or an id.
+            searched: whether it is searched right after.
+        """
         self._synced = None
         if reference in self._held:
             held = self._store.by_file(reference)
@@ -329,10 +334,10 @@ class Desk:
         from aforesaid.indexing import parts_of, sync  # late: nothing before the first SQL needs it
 
         reader = reader_of(known.header.host) if known else self._reader_of(file)
-        report = self._synced = sync(self._store, reader, file, redacting=self._redacting)
+        report = self._synced = sync(self._store, reader, file, redacting=self._redacting, searched=searched)
         if report.status != "unchanged":
             for part in parts_of(reader, report):
-                sync(self._store, reader, part, redacting=self._redacting)
+                sync(self._store, reader, part, redacting=self._redacting, searched=searched)
         if report.error_code == SessionForgotten.code:
             raise SessionForgotten(report.error or file, "nothing of it is kept or searched")
         if report.session is None:

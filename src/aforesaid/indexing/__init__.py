@@ -49,6 +49,7 @@ def sync(
     rebuild: bool = False,
     redacting: bool = True,
     thorough: bool = False,
+    searched: bool = False,
     progress: Progress | None = None,
 ) -> SyncReport:
     """Brings one session up to date with its transcript.
@@ -62,6 +63,7 @@ def sync(
             other rules, is read anew.
         thorough: look at every byte of a file that grew, for an edit in what was read before. Without it such an edit
             is noticed only within the first and last 4,096 bytes that were read.
+        searched: whether the session is searched right after (see `StorePort.write`).
         progress: called with bytes done and bytes in all.
 
     Returns:
@@ -83,6 +85,7 @@ def sync(
             source=source,
             redaction=redaction,
             thorough=thorough,
+            searched=searched,
             progress=progress,
         )
         try:
@@ -131,7 +134,16 @@ def sync_all(
             step = _shifted(progress, done, total)
         try:
             reports.append(
-                sync(store, reader, file, rebuild=rebuild, redacting=redacting, thorough=True, progress=step)
+                sync(
+                    store,
+                    reader,
+                    file,
+                    rebuild=rebuild,
+                    redacting=redacting,
+                    thorough=True,
+                    searched=True,  # nobody waits, and one transaction is less than two
+                    progress=step,
+                )
             )
         except AforesaidError as error:
             if isinstance(error, PathMissing):
@@ -198,6 +210,7 @@ class _Task(Struct, frozen=True, kw_only=True):
     source: BinaryIO
     redaction: int
     thorough: bool
+    searched: bool
     progress: Progress | None
 
     def compare(self, known: Session) -> Change:
@@ -228,7 +241,7 @@ def _update(task: _Task) -> SyncReport:
 
 def _write(task: _Task, judged: _Judged | None, *, rebuild: bool) -> SyncReport:
     """One transaction: the new part of the file, or all of it."""
-    with task.store.write(task.file) as writer:
+    with task.store.write(task.file, searched=task.searched) as writer:
         known = writer.session
         change: Change = "new"
         if known is not None:

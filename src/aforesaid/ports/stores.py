@@ -292,8 +292,13 @@ class StorePort(Protocol):
         """A snapshot of a session; concurrent syncs do not change it."""
         ...
 
-    def write(self, file: str) -> AbstractContextManager[SessionWriter]:
+    def write(self, file: str, *, searched: bool = False) -> AbstractContextManager[SessionWriter]:
         """A transaction on the session of this absolute path, made if it does not exist.
+
+        Args:
+            file: the transcript.
+            searched: whether the session is read right after. If not, a store may put off until then what only readers
+                need; what they find is the same.
 
         Raises:
             SessionForgotten: the session was forgotten; known by its path at once, by its header at the commit.

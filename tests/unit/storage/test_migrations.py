@@ -102,6 +102,7 @@ def test_a_session_with_an_index_of_ids_gets_blocks_of_them(folder: Path, file: 
     execute(
         shard_of(folder, file),
         "DROP TABLE id_block",
+        "ALTER TABLE shard DROP COLUMN unindexed",
         "ALTER TABLE shard DROP COLUMN unpacked",
         "CREATE UNIQUE INDEX entry_id ON entry(id)",
         "PRAGMA user_version = 1",
@@ -127,7 +128,9 @@ def test_a_session_of_the_second_version_goes_on(folder: Path, file: Path) -> No
     connection = apsw.Connection(str(path))
     keys = b"".join(key.to_bytes(8, "little") for key in _keys_of(connection))
     connection.execute("INSERT INTO id_block VALUES (0, ?)", (keys,))
-    connection.execute("ALTER TABLE shard DROP COLUMN unpacked; PRAGMA user_version = 2")
+    connection.execute(
+        "ALTER TABLE shard DROP COLUMN unindexed; ALTER TABLE shard DROP COLUMN unpacked; PRAGMA user_version = 2"
+    )
     connection.close()
     store = open_store(str(folder))
     file.write_text(TEXT + "c\tb\tgamma\nd\ta\tdelta\n")
@@ -135,6 +138,21 @@ def test_a_session_of_the_second_version_goes_on(folder: Path, file: Path) -> No
     with store.read(key_of(str(file))) as snapshot:
         assert snapshot.rows(["a", "b", "c", "d", "e"]) == (1, 2, 3, 4, None)
         assert [(run.first, run.last, run.parent) for run in snapshot.tree().runs] == [(1, 3, None), (4, 4, 1)]
+    store.close()
+
+
+def test_a_session_of_the_third_version_goes_on(folder: Path, file: Path) -> None:
+    store = open_store(str(folder))
+    sync(store, READER, str(file))
+    store.close()
+    execute(shard_of(folder, file), "ALTER TABLE shard DROP COLUMN unindexed", "PRAGMA user_version = 3")
+    store = open_store(str(folder))
+    with store.read(key_of(str(file))) as snapshot:
+        assert [term.row for term in snapshot.find_terms(["beta"], [(1, 2)], 9)] == [2]
+    file.write_text(TEXT + "c\tb\tgamma\n")
+    assert sync(store, READER, str(file)).status == "updated"
+    with store.read(key_of(str(file))) as snapshot:
+        assert [term.row for term in snapshot.find_terms(["gamma"], [(1, 3)], 9)] == [3]
     store.close()
 
 
@@ -192,14 +210,14 @@ def _read_only(folder: Path) -> SqliteStore:
 
 @pytest.mark.parametrize("version", [0x0100_0002, 0x0001_0002, 0x0000_0702, 0x0000_00FF, 0x0000_0080, -1])
 def test_one_wrong_byte_in_the_version_is_damage(stored: Path, file: Path, version: int) -> None:
-    assert len(migrations.SHARD) == 3
+    assert len(migrations.SHARD) == 4
     execute(shard_of(stored, file), f"PRAGMA user_version = {version}")
     store = open_store(str(stored))
     assert sync(store, READER, str(file)).error_code == "store-corrupt"
     store.close()
 
 
-@pytest.mark.parametrize("version", [4, 99, 999, 9_999])
+@pytest.mark.parametrize("version", [5, 99, 999, 9_999])
 def test_a_number_that_a_newer_program_may_have_is_not_damage(stored: Path, file: Path, version: int) -> None:
     execute(shard_of(stored, file), f"PRAGMA user_version = {version}")
     store = open_store(str(stored))

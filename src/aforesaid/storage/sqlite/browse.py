@@ -58,7 +58,7 @@ _NONE: Mapping[int, tuple[str, ...]] = {}
 _THESE = f" AND entry.row {MANY}"
 _TEXT = f"SELECT row, text, flags & {PACKED} FROM entry WHERE row = ?"
 _TEXTS = f"SELECT row, text, flags & {PACKED} FROM entry WHERE row {MANY}"
-_VOCABULARY = "CREATE VIRTUAL TABLE IF NOT EXISTS temp.vocabulary USING fts5vocab('main', 'search', 'row')"
+_VOCABULARY = "CREATE VIRTUAL TABLE IF NOT EXISTS temp.vocabulary USING fts5vocab('{schema}', 'search', 'row')"
 _WORDS = "SELECT term FROM temp.vocabulary"
 _UNFED = f"SELECT text, flags & {PACKED} FROM entry WHERE NOT flags & {FED} AND length(text) > 0"
 _WORD = re.compile("[0-9a-z\u0080-\U0010ffff]+")
@@ -174,7 +174,7 @@ def words(shard: Shard) -> tuple[str, ...]:
 def vocabulary(shard: Shard) -> list[str]:
     """Every word of the full-text index once."""
     connection = shard.database.connection
-    connection.execute(_VOCABULARY)
+    connection.execute(_VOCABULARY.format(schema=shard.schema))
     return [word for (word,) in connection.execute(_WORDS)]
 
 

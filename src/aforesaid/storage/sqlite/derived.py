@@ -12,7 +12,8 @@ from time import monotonic
 from typing import TYPE_CHECKING
 
 from aforesaid.errors import StoreBusy, StoreCorrupt, StoreError, StoreFull
-from aforesaid.storage.sqlite.connection import SUFFIX
+from aforesaid.storage.sqlite.connection import SUFFIX, begin
+from aforesaid.storage.sqlite.failures import UNREADABLE, is_damage
 from aforesaid.storage.sqlite.files import KEPT_ANYWAY
 from aforesaid.storage.sqlite.layout import VECTORS, WORDS, is_key
 from aforesaid.storage.sqlite.roster import Roster
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from aforesaid.model import Session
     from aforesaid.reports import VectorCount
     from aforesaid.storage.sqlite.picking import Hint, Picker
+    from aforesaid.storage.sqlite.shard import Shard
     from aforesaid.storage.sqlite.vectors import VectorFile
     from aforesaid.storage.sqlite.words import WordIndex
 
@@ -94,6 +96,8 @@ class Derived(Roster):
             with self._watched(shard.key):
                 shard.database.connection.execute("BEGIN")
                 session = self._load(shard)
+                if shard.unindexed is not None:
+                    session = self._complete(shard)
             if session is None:
                 raise _unknown(key)
             hint = partial(self._hint, key, shard.incarnation, session.generation)
@@ -101,6 +105,46 @@ class Derived(Roster):
         finally:
             # Not a rollback: that would empty the temporary table of spans as well.
             self._release(shard, "COMMIT")
+
+    def _complete(self, shard: Shard) -> Session | None:
+        """Puts rows into the full-text index that were stored without, between two read transactions."""
+        connection = shard.database.connection
+        connection.execute("COMMIT")
+        if self.writable:
+            try:
+                self._fill_index(shard)
+            except UNREADABLE as error:
+                if is_damage(error):
+                    raise
+        connection.execute("BEGIN")
+        session = shard.load()
+        if shard.unindexed is not None:
+            from aforesaid.storage.sqlite import feeding  # late: as above
+
+            feeding.shadow(connection)
+            shard.schema, shard.spent = "temp", True
+        return session
+
+    def _fill_index(self, shard: Shard) -> None:
+        """The same in a transaction of its own; all or nothing.
+
+        Raises:
+            apsw.Error, ValueError: it could not be done.
+        """
+        from aforesaid.storage.sqlite import feeding  # late: seldom needed, as most rows are put in when they come
+
+        connection = shard.database.connection
+        shard.database.settle()
+        begin(shard.database, self._timeout_ms)
+        try:
+            if shard.load() is not None and shard.unindexed is not None:
+                feeding.catch_up(connection, shard.unindexed)
+            connection.execute("COMMIT")
+        except BaseException:
+            if connection.in_transaction:
+                connection.execute("ROLLBACK")
+            raise
+        shard.unindexed = None
 
     def vectors(self, key: str) -> VectorFile:
         """The vectors of a session."""

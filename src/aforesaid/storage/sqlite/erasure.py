@@ -17,22 +17,18 @@ from aforesaid.errors import StoreCorrupt, StoreReadOnly
 from aforesaid.lineage import family_of_line
 from aforesaid.model import NO_DIGEST
 from aforesaid.reports import Erased
-from aforesaid.storage.sqlite import migrations
+from aforesaid.storage.sqlite import feeding, migrations
 from aforesaid.storage.sqlite.connection import OVERWRITE_EVERYWHERE, scrub, size_of
 from aforesaid.storage.sqlite.records import (
-    FED,
     KINDS,
-    PACKED,
     REQUEST,
     Extra,
     pack,
     pack_extra,
-    to_text,
     unpack_extra,
-    unsqueeze,
 )
 from aforesaid.storage.sqlite.snapshot import ShardSnapshot
-from aforesaid.text import digest, feed
+from aforesaid.text import digest
 from aforesaid.tombstones import KEY_BYTES, Marker, words_of
 
 if TYPE_CHECKING:
@@ -58,14 +54,12 @@ _BLANK = (
     " text = NULL WHERE row = ?"
 )
 _UNDIGEST = "UPDATE digest SET digest = ? WHERE row = ?"
-_FED = f"SELECT row, text, flags & {PACKED} FROM entry WHERE flags & {FED} ORDER BY row"
 _UNFEED = "INSERT INTO search(search) VALUES ('delete-all')"
-_FEED = "INSERT INTO search(rowid, body, parts) VALUES (?, ?, ?)"
 _NAMES = f"SELECT extra FROM entry WHERE kind = {KINDS.index('label')} ORDER BY row DESC"
-_SAVE = "UPDATE shard SET session = ?"
+_SAVE = "UPDATE shard SET session = ?, unindexed = NULL"
 _EMPTY = (
     "DELETE FROM entry; DELETE FROM digest; DELETE FROM run; DELETE FROM mark; DELETE FROM id_block;"
-    " INSERT INTO search(search) VALUES ('delete-all'); UPDATE shard SET session = NULL, tail = NULL;"
+    " INSERT INTO search(search) VALUES ('delete-all'); UPDATE shard SET session = NULL, tail = NULL, unindexed = NULL;"
 )
 
 
@@ -235,7 +229,7 @@ def blank(shard: Shard, session: Session, entries: Sequence[StoredEntry]) -> Ses
     connection.executemany(_BLANK, rows)
     connection.executemany(_UNDIGEST, [(digest(""), entry.row) for entry in entries])
     connection.execute(_UNFEED)
-    connection.executemany(_FEED, _fed(connection))
+    connection.executemany(feeding.ADD, feeding.read_fed(connection))
     families = [family_of_line(entry.id, NO_DIGEST) for entry in entries if entry.row == 1]
     done = replace(
         session,
@@ -269,12 +263,6 @@ def _entries(shard: Shard, session: Session) -> Iterator[StoredEntry]:
 def _what_stays(entry: StoredEntry) -> bytes | None:
     """Of the extra fields, the id of the entry that a label names."""
     return None if entry.target is None else pack_extra(Extra(target=entry.target))
-
-
-def _fed(connection: apsw.Connection) -> Iterator[tuple[int, str, str]]:
-    for row, text, packed in connection.execute(_FED):
-        body, names = feed(to_text(unsqueeze(text) if packed else text))
-        yield row, body, names
 
 
 def _name(connection: apsw.Connection) -> str | None:

@@ -142,8 +142,9 @@ class MemoryStore:
         yield ShardSnapshot(shard, session, lambda: None)
 
     @contextmanager
-    def write(self, file: str) -> Iterator[ShardWriter]:
-        """A transaction on the session of this name."""
+    def write(self, file: str, *, searched: bool = False) -> Iterator[ShardWriter]:
+        """A transaction on the session of this name; nothing is put off."""
+        del searched
         key = key_of(file)
         connection = apsw.Connection(_NOWHERE)
         before = self._shards.get(key)
@@ -153,7 +154,7 @@ class MemoryStore:
         connection.execute("BEGIN")
         try:
             migrations.upgrade(connection, migrations.SHARD, file)
-            yield ShardWriter(shard, file, lambda session: self._keep(session, shard))
+            yield ShardWriter(shard, file, lambda session: self._keep(session, shard), searched=True)
         finally:
             if connection.in_transaction:
                 connection.close()

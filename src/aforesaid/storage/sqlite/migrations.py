@@ -67,6 +67,8 @@ DROP INDEX IF EXISTS entry_id;
 
 _SHARD_3 = "ALTER TABLE shard ADD COLUMN unpacked INTEGER"
 
+_SHARD_4 = "ALTER TABLE shard ADD COLUMN unindexed INTEGER"
+
 _CATALOGUE_1 = """
 CREATE TABLE session(
   key TEXT PRIMARY KEY,
@@ -170,6 +172,11 @@ def _shard_3(database: apsw.Connection) -> None:
     database.execute(_SHARD_3)
 
 
+def _shard_4(database: apsw.Connection) -> None:
+    """The first row that may wait to be put into the full-text index (`feeding`)."""
+    database.execute(_SHARD_4)
+
+
 def _catalogue_1(database: apsw.Connection) -> None:
     drop_everything(database)
     database.execute(_CATALOGUE_1)
@@ -202,7 +209,7 @@ def _words_2(database: apsw.Connection) -> None:
     database.execute(_WORDS_2)
 
 
-SHARD: tuple[Step, ...] = (_shard_1, _shard_2, _shard_3)
+SHARD: tuple[Step, ...] = (_shard_1, _shard_2, _shard_3, _shard_4)
 CATALOGUE: tuple[Step, ...] = (_catalogue_1, _catalogue_2)
 MANIFESTS: tuple[Step, ...] = (_manifests_1,)
 ISSUED: tuple[Step, ...] = (_issued_1,)

@@ -30,7 +30,7 @@ _UNFED = (
     f" AND NOT flags & {FED} AND length(text) > 0 ORDER BY digest.row"
 )
 """Two small tables tell which few rows of the large one have to be looked at: most are in the full-text index."""
-_STATE = "SELECT incarnation, projection, tail, unpacked, session FROM shard"
+_STATE = "SELECT incarnation, projection, tail, unpacked, unindexed, session FROM shard"
 
 
 CHARACTERS_KEPT = 4_000_000
@@ -124,6 +124,9 @@ class Shard:
         listed, stood, proposed: the latest listing of entries, of what their order depends on, and of those that may
             match, with what was asked for; the next page often asks for the same.
         unpacked: the first row whose text may wait to be packed (see `packing`).
+        unindexed: the first row whose text waits to be put into the full-text index (see `feeding`); None while
+            somebody searches.
+        schema: of SQLite, in which its full-text index stands: `temp` where that of the file lacks rows.
         vocabulary: the words of its full-text index at a generation, a line each.
         answered: the paths that the calls name which a row answers, by row, at a generation.
         weight: about how many bytes the open file held in memory when somebody last asked.
@@ -146,11 +149,13 @@ class Shard:
         "proposed",
         "ready",
         "recent",
+        "schema",
         "spans",
         "spent",
         "stood",
         "tail",
         "tree",
+        "unindexed",
         "unpacked",
         "vocabulary",
         "weight",
@@ -172,6 +177,8 @@ class Shard:
         self.stood: tuple[tuple[int, tuple[Span, ...], Filter], tuple[Standing, ...]] | None = None
         self.proposed: tuple[tuple[int, tuple[Span, ...], Alternatives], tuple[int, ...]] | None = None
         self.unpacked: int | None = None
+        self.unindexed: int | None = None
+        self.schema = "main"
         self.vocabulary: tuple[int, bytes] | None = None
         self.answered: tuple[int, dict[int, tuple[str, ...]]] | None = None
         self.weight = 0
@@ -191,7 +198,7 @@ class Shard:
         state = self.database.connection.execute(_STATE).fetchone()
         if state is None:
             return None
-        self.incarnation, projection, self.tail, self.unpacked, record = state
+        self.incarnation, projection, self.tail, self.unpacked, self.unindexed, record = state
         self.current = projection == migrations.PROJECTION
         if record is None:
             return None

@@ -116,7 +116,7 @@ class SqliteStore(Derived):
         return self._issued.count(issuer, more)
 
     @contextmanager
-    def write(self, file: str) -> Iterator[SessionWriter]:
+    def write(self, file: str, *, searched: bool = False) -> Iterator[SessionWriter]:
         """A transaction on the session of this absolute path. A damaged file is begun anew.
 
         Raises:
@@ -126,7 +126,7 @@ class SqliteStore(Derived):
             raise StoreReadOnly(f"the store {self._folder} is read-only", "check its permissions, or choose another")
         try:
             self._refuse(file)
-            with self._writing(file) as writer:
+            with self._writing(file, searched=searched) as writer:
                 yield writer
         except SessionForgotten:
             if os.path.exists(self._path(key_of(file))):
@@ -135,7 +135,7 @@ class SqliteStore(Derived):
             raise
 
     @contextmanager
-    def _writing(self, file: str) -> Iterator[SessionWriter]:
+    def _writing(self, file: str, *, searched: bool) -> Iterator[SessionWriter]:
         from aforesaid.storage.sqlite.writer import ShardWriter  # late: a session that did not change is only read
 
         shard = self._begin(key_of(file))
@@ -144,7 +144,12 @@ class SqliteStore(Derived):
             tombstones = self._refuse(file)
             with self._watched(shard.key, writing=True):
                 migrations.upgrade(shard.database.connection, migrations.SHARD, shard.database.path)
-                writer = ShardWriter(shard, file, lambda session: self._committed(shard, session, writer.session))
+                writer = ShardWriter(
+                    shard,
+                    file,
+                    lambda session: self._committed(shard, session, writer.session),
+                    searched=searched,
+                )
             yield writer if tombstones is None else self._guarded(writer, tombstones, file)
         except StoreCorrupt:
             self._mark_damaged(shard.key)
@@ -153,11 +158,13 @@ class SqliteStore(Derived):
             self._release(shard, "ROLLBACK")
 
     def tend(self, file: str) -> bool:
-        """Packs texts, merges small pieces of the index and moves the log into the file: else some commit has to.
+        """Fills the index, packs texts, merges small pieces of the index and moves the log into the file.
+
+        Else some commit has to.
 
         Then it reads into memory what the next search will read.
         """
-        from aforesaid.storage.sqlite import packing  # late: see `_writing`
+        from aforesaid.storage.sqlite import feeding, packing  # late: see `_writing`
 
         shard, more = self._kept(key_of(file)), False
         if shard is None:
@@ -167,6 +174,9 @@ class SqliteStore(Derived):
             if self.writable and not self._closed:
                 begin(shard.database, 0)
                 if migrations.version(connection) == len(migrations.SHARD) and shard.load() is not None:
+                    if shard.unindexed is not None:
+                        feeding.catch_up(connection, shard.unindexed)
+                        shard.unindexed = None
                     if shard.unpacked is not None:
                         packing.pack(connection, shard.unpacked)
                         shard.unpacked = None
@@ -240,6 +250,9 @@ class SqliteStore(Derived):
         for session, incarnation in tuple(self._behind.values()):
             self._take_over(session, incarnation)
         for shard in self._idle:
+            if shard.unindexed is not None and shard.database.lasting:
+                with suppress(*UNREADABLE, StoreError):
+                    self._fill_index(shard)
             shard.close()
         self._idle.clear()
         self._catalogue.close()

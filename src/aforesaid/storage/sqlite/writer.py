@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from aforesaid.errors import StoreError
 from aforesaid.lineage import family_of_line
 from aforesaid.model import Header, Session
-from aforesaid.storage.sqlite import id_blocks, migrations, packing
+from aforesaid.storage.sqlite import feeding, id_blocks, migrations, packing
 from aforesaid.storage.sqlite.failures import translated
 from aforesaid.storage.sqlite.records import (
     AUTOMATIC,
@@ -62,7 +62,6 @@ _ADD_ENTRY = (
     "INSERT INTO entry(row, id, kind, role, flags, timestamp, line, offset, length, sha256, tokens, redacted, extra,"
     " parts, text) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 )
-_ADD_TEXT = "INSERT INTO search(rowid, body, parts) VALUES (?, ?, ?)"
 _ADD_DIGEST = "INSERT INTO digest(row, digest) VALUES (?, ?)"
 _ADD_MARK = "INSERT INTO mark(row, change) VALUES (?, ?)"
 _PUT_RUN = "INSERT OR REPLACE INTO run(first, last, parent) VALUES (?, ?, ?)"
@@ -71,7 +70,7 @@ _CLEAR = (
     "DELETE FROM entry; DELETE FROM digest; DELETE FROM run; DELETE FROM mark; DELETE FROM id_block;"
     " INSERT INTO search(search) VALUES ('delete-all');"
 )
-_SAVE = "UPDATE shard SET session = ?, tail = ?, projection = ?, unpacked = ? WHERE one = 1"
+_SAVE = "UPDATE shard SET session = ?, tail = ?, projection = ?, unpacked = ?, unindexed = ? WHERE one = 1"
 """The condition tells SQLite that it is one row: without it the statement can be undone by itself, which flushes the
 full-text index."""
 
@@ -79,13 +78,14 @@ full-text index."""
 class ShardWriter:
     """The `SessionWriter` of the SQLite store; lives within one transaction that the store begins and ends."""
 
-    def __init__(self, shard: Shard, file: str, saved: Callable[[Session], None]) -> None:
+    def __init__(self, shard: Shard, file: str, saved: Callable[[Session], None], *, searched: bool = False) -> None:
         """Looks up where the session ends.
 
         Args:
             shard: in a write transaction.
             file: absolute path of the transcript.
             saved: told about the session once it is committed.
+            searched: whether the session is searched right after.
         """
         self._shard = shard
         self._connection = shard.database.connection
@@ -102,6 +102,8 @@ class ShardWriter:
         self._run: list[int | None] | None = [run[0], self._last, run[2]] if run else None
         self._stored_run = run[0] if run else None
         self._unpacked = shard.unpacked if before else None
+        self._unindexed = shard.unindexed if before else None
+        self._searched = searched
         self._last_id: str | None = None
         self._tail = shard.tail
         self._changed = self._cleared = False
@@ -125,7 +127,7 @@ class ShardWriter:
         with translated(self._path, writing=True):
             self._connection.execute(_CLEAR)
         self._last, self._run, self._last_id, self._tail = 0, None, None, None
-        self._stored_run = self._unpacked = None
+        self._stored_run = self._unpacked = self._unindexed = None
         self._name, self._requests, self._updated = None, 0, None
         self._family = ""
         self._waiting.clear()
@@ -145,20 +147,19 @@ class ShardWriter:
 
     def append(self, entries: Sequence[Entry]) -> None:
         """Adds entries in file order."""
+        if not entries:
+            return
         here = {entry.id: row for row, entry in enumerate(entries, self._last + 1)}
         stored: list[Bound] = []
         fed: list[Bound] = []
         digests: list[Bound] = []
         marks: list[Bound] = []
         runs: list[Bound] = []
-        # Somebody waits for what is appended to a session; nobody for the room that it takes.
-        packed = self._before is None or self._cleared or self._added + len(entries) > packing.AT_ONCE
-        if entries and not packed and self._unpacked is None:
-            self._unpacked = self._last + 1
         with translated(self._path, writing=True):
+            packed, later = self._put_off(len(entries))
             for row, entry in enumerate(entries, self._last + 1):
                 self._place(row, entry, here, runs)
-                stored.append(_derive(row, entry, fed, digests, packed=packed))
+                stored.append(_derive(row, entry, None if later else fed, digests, packed=packed))
                 if entry.compaction is not None or entry.edit is not None:
                     marks.append((row, pack(Change(entry.compaction, entry.edit))))
                 self._note(entry)
@@ -167,20 +168,39 @@ class ShardWriter:
             if self._run is not None and self._run[0] != self._stored_run:
                 runs.append(tuple(self._run))
                 self._stored_run = self._run[0]
-            self._connection.executemany(_ADD_ENTRY, stored)
-            self._connection.executemany(_ADD_DIGEST, digests)
-            self._connection.executemany(_ADD_TEXT, fed)
-            if marks:
-                self._connection.executemany(_ADD_MARK, marks)
-            if runs:
-                self._connection.executemany(_PUT_RUN, runs)
+            for statement, bound in (
+                (_ADD_ENTRY, stored),
+                (_ADD_DIGEST, digests),
+                (feeding.ADD, fed),
+                (_ADD_MARK, marks),
+                (_PUT_RUN, runs),
+            ):
+                if bound:
+                    self._connection.executemany(statement, bound)
             self._rows |= here
             if len(self._rows) > REMEMBERED:
                 self._settle_ids()
-        if entries and self._last == len(entries):
+        if self._last == len(entries):
             self._family = family_of_line(entries[0].id, entries[0].source.sha256)
-        if entries:
-            self._tail, self._changed = self._last, True
+        self._tail, self._changed = self._last, True
+
+    def _put_off(self, count: int) -> tuple[bool, bool]:
+        """Whether so many entries are packed at once, and whether their words wait.
+
+        Somebody waits for what is appended to a session; nobody for the room that it takes, nor for what it can be
+        found by unless it is searched next.
+        """
+        if self._before is None or self._cleared or self._added + count > packing.AT_ONCE:
+            packed, later = True, False
+        else:
+            packed, later = False, not self._searched
+        if not packed and self._unpacked is None:
+            self._unpacked = self._last + 1
+        if not later:
+            self._feed_waiting()
+        elif self._unindexed is None:
+            self._unindexed = self._last + 1
+        return packed, later
 
     @contextmanager
     def preview(self) -> Iterator[ShardSnapshot]:
@@ -195,6 +215,7 @@ class ShardWriter:
         with translated(self._path, writing=True):
             self._attach_waiting()
             self._settle_ids()
+            self._feed_waiting()
         ahead = replace(
             before,
             name=self._name,
@@ -234,12 +255,16 @@ class ShardWriter:
             if self._unpacked is not None and self._last - self._unpacked >= packing.WAITING:
                 packing.pack(self._connection, self._unpacked)
                 self._unpacked = None
+            if self._unindexed is not None and self._last - self._unindexed >= feeding.WAITING:
+                self._feed_waiting()
             record = pack(done)
-            self._connection.execute(_SAVE, (record, self._tail, migrations.PROJECTION, self._unpacked))
+            self._connection.execute(
+                _SAVE, (record, self._tail, migrations.PROJECTION, self._unpacked, self._unindexed)
+            )
             self._connection.execute("COMMIT")
         self.committed = True
         self._shard.keep(done, record, self._blocks)
-        self._shard.unpacked = self._unpacked
+        self._shard.unpacked, self._shard.unindexed = self._unpacked, self._unindexed
         if before is not None and not self._cleared:
             self._shard.carry(before.generation, done.generation)
         self._shard.spent = self._added >= SPENDING
@@ -251,6 +276,12 @@ class ShardWriter:
         if row is None and self._blocks:
             row = id_blocks.find(self._connection, self._blocks, id_)
         return row
+
+    def _feed_waiting(self) -> None:
+        """Puts rows into the full-text index that were stored without."""
+        if self._unindexed is not None:
+            feeding.catch_up(self._connection, self._unindexed)
+            self._unindexed = None
 
     def _settle_ids(self) -> None:
         self._blocks = id_blocks.add(self._connection, self._blocks, self._rows)
@@ -293,16 +324,17 @@ def _described(session: Session) -> tuple[object, ...]:
     return session.header, session.flaws, session.flaw_count, session.shared
 
 
-def _derive(row: int, entry: Entry, fed: list[Bound], digests: list[Bound], *, packed: bool) -> Bound:
+def _derive(row: int, entry: Entry, fed: list[Bound] | None, digests: list[Bound], *, packed: bool) -> Bound:
     """The columns of an entry.
 
-    Its digest goes to `digests`, and its searchable text, if it may ever be evidence, to `fed`. Unless `packed`, its
-    text stays as it is until somebody packs it.
+    Its digest goes to `digests`, and its searchable text, if it may ever be evidence, to `fed`, unless that is None:
+    then somebody feeds it later. Unless `packed`, its text stays as it is until somebody packs it.
     """
     text = entry.text
     flags = (AUTOMATIC if entry.automatic else 0) | (REQUEST if entry.request else 0)
     if text and entry.automatic:
         flags |= FED
+    if text and entry.automatic and fed is not None:
         body, names, digested = feed_and_digest(text)
         fed.append((row, body, names))
         digests.append((row, digested))

@@ -1,0 +1,268 @@
+"""Rows that are put into the full-text index later than they were stored."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+import apsw
+import pytest
+from tests.fakes.entries import entry
+from tests.fakes.reader import PlainTranscripts
+
+from aforesaid.errors import StoreCorrupt
+from aforesaid.indexing import sync
+from aforesaid.storage.sqlite import feeding, open_store
+from aforesaid.storage.sqlite.store import SqliteStore, key_of
+from aforesaid.tombstones import Burial
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+    from aforesaid.answers import TermRow
+    from aforesaid.storage.sqlite.snapshot import ShardSnapshot
+
+READER = PlainTranscripts()
+WORDS = "il porto è 8443, 端口是八四四三, порт, Füße und setPortNumber 🚢"
+FIRST = 60
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    file = tmp_path / "session.txt"
+    lines = [f"e{n}\t{f'e{n - 1}' if n > 1 else '-'}\tzero {n} {WORDS[: n % 40]}\n" for n in range(1, FIRST + 1)]
+    file.write_text("".join(lines), encoding="utf-8")
+    return file
+
+
+@pytest.fixture
+def store(tmp_path: Path, file: Path) -> Iterator[SqliteStore]:
+    store = open_store(str(tmp_path / "store"), busy_timeout_ms=200)
+    sync(store, READER, str(file), redacting=False)
+    yield store
+    store.close()
+
+
+def append(store: SqliteStore, file: Path, first: int, count: int = 2, *, searched: bool = False) -> None:
+    with file.open("a", encoding="utf-8") as target:
+        for number in range(first, first + count):
+            target.write(f"e{number}\te{number - 1}\tlatest{number} {WORDS}\n")
+    assert sync(store, READER, str(file), redacting=False, searched=searched).added == count
+
+
+@contextmanager
+def inside(tmp_path: Path, file: Path) -> Iterator[apsw.Connection]:
+    connection = apsw.Connection(str(tmp_path / "store" / "sessions" / f"{key_of(str(file))}.db"))
+    try:
+        yield connection
+    finally:
+        connection.close()
+
+
+def waiting(tmp_path: Path, file: Path) -> tuple[int, int | None]:
+    """How many rows are in the index, and the first one that waits."""
+    with inside(tmp_path, file) as connection:
+        indexed: list[tuple[int]] = connection.execute("SELECT count(*) FROM search_docsize").fetchall()  # type: ignore[assignment]
+        first = connection.execute("SELECT unindexed FROM shard").get
+        assert first is None or isinstance(first, int)
+        return indexed[0][0], first
+
+
+def ask(snapshot: ShardSnapshot, last: int) -> list[object]:
+    """What all ways into the index say of a session; it holds what was fed and nothing else."""
+    spans = [(1, last)]
+    return [
+        snapshot.find_terms(["latest61", "zero", "porto"], spans, 200),
+        snapshot.weigh_terms(["端口", "portnumber"], ["lates"], spans, [("lates", "port")]).scores,
+        snapshot.find_literals(["latest62", "порт, F", "🚢"], spans, 200),
+        snapshot.count_terms(["füße"], spans),
+        sorted(snapshot.words() or ()),
+        snapshot.fed,
+    ]
+
+
+def at_once(tmp_path: Path, file: Path, last: int) -> list[object]:
+    """The same of a session that was read at once."""
+    store = open_store(str(tmp_path / "other"))
+    sync(store, READER, str(file), redacting=False)
+    with store.read(key_of(str(file))) as snapshot:
+        told = ask(snapshot, last)
+    store.close()
+    return told
+
+
+def test_a_few_rows_wait_until_somebody_reads(store: SqliteStore, tmp_path: Path, file: Path) -> None:
+    append(store, file, 61)
+    append(store, file, 63)
+    assert waiting(tmp_path, file) == (60, 61)
+    generation = store.by_file(str(file)).generation  # type: ignore[union-attr]
+    assert waiting(tmp_path, file) == (60, 61), "what a session says of itself needs no index"
+    with store.read(key_of(str(file))) as snapshot:
+        assert ask(snapshot, 64) == at_once(tmp_path, file, 64)
+    assert waiting(tmp_path, file) == (64, None)
+    assert store.by_file(str(file)).generation == generation  # type: ignore[union-attr]
+
+
+def test_rows_of_a_session_that_is_searched_next_do_not_wait_nor_do_those_before(
+    store: SqliteStore, tmp_path: Path, file: Path
+) -> None:
+    append(store, file, 61)
+    append(store, file, 63, searched=True)
+    assert waiting(tmp_path, file) == (64, None)
+    append(store, file, 65)
+    assert waiting(tmp_path, file) == (64, 65)
+    append(store, file, 67, count=80)
+    assert waiting(tmp_path, file) == (146, None), "many rows take them along"
+    with store.read(key_of(str(file))) as snapshot:
+        assert ask(snapshot, 146) == at_once(tmp_path, file, 146)
+
+
+@pytest.mark.parametrize("end", ["tend", "close"])
+def test_an_idle_moment_and_the_end_of_a_process_put_them_in(
+    store: SqliteStore, tmp_path: Path, file: Path, end: str
+) -> None:
+    append(store, file, 61)
+    if end == "tend":
+        store.tend(str(file))
+    else:
+        store.close()
+    assert waiting(tmp_path, file) == (62, None)
+
+
+def test_where_nobody_ever_reads_many_are_put_in_by_an_append(
+    store: SqliteStore, tmp_path: Path, file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(feeding, "WAITING", 5)
+    append(store, file, 61, 3)
+    append(store, file, 64, 2)
+    assert waiting(tmp_path, file) == (60, 61)
+    append(store, file, 66, 1)
+    assert waiting(tmp_path, file) == (66, None)
+
+
+def test_a_rewritten_session_has_nothing_waiting(store: SqliteStore, tmp_path: Path, file: Path) -> None:
+    append(store, file, 61)
+    sync(store, READER, str(file), rebuild=True, redacting=False)
+    assert waiting(tmp_path, file) == (62, None)
+
+
+def test_another_process_puts_in_what_one_has_left(store: SqliteStore, tmp_path: Path, file: Path) -> None:
+    append(store, file, 61)
+    other = open_store(str(tmp_path / "store"))
+    append(other, file, 63)
+    assert waiting(tmp_path, file) == (60, 61)
+    with other.read(key_of(str(file))) as snapshot:
+        told = ask(snapshot, 64)
+    assert waiting(tmp_path, file) == (64, None)
+    append(store, file, 65)
+    assert waiting(tmp_path, file) == (64, 65)
+    with store.read(key_of(str(file))) as snapshot:
+        assert ask(snapshot, 64)[:1] != told[:1], "two rows more change the scores"
+        assert ask(snapshot, 66) == at_once(tmp_path, file, 66)
+    other.close()
+
+
+def test_lists_in_memory_learn_rows_that_waited(store: SqliteStore, tmp_path: Path, file: Path) -> None:
+    for _ in range(3):
+        with store.read(key_of(str(file))) as snapshot:
+            ask(snapshot, 60)
+    append(store, file, 61)
+    append(store, file, 63)
+    store.tend(str(file))
+    append(store, file, 65)
+    with store.read(key_of(str(file))) as snapshot:
+        assert ask(snapshot, 66) == at_once(tmp_path, file, 66)
+
+
+def test_looking_ahead_sees_what_waits_and_leaves_it_waiting(store: SqliteStore, tmp_path: Path, file: Path) -> None:
+    append(store, file, 61)
+    with store.write(str(file)) as writer, writer.preview() as snapshot:
+        assert [term.row for term in snapshot.find_terms(["latest62"], [(1, 62)], 9)] == [62]
+    assert waiting(tmp_path, file) == (60, 61)
+    with store.read(key_of(str(file))) as snapshot:
+        assert ask(snapshot, 62) == at_once(tmp_path, file, 62)
+
+
+@contextmanager
+def read_only(tmp_path: Path) -> Iterator[SqliteStore]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("aforesaid.storage.sqlite.store._may_write", lambda _: False)
+        store = open_store(str(tmp_path / "store"))
+    yield store
+    store.close()
+
+
+def test_a_store_that_cannot_be_written_is_searched_in_full(store: SqliteStore, tmp_path: Path, file: Path) -> None:
+    append(store, file, 61)
+    with read_only(tmp_path) as other:
+        for _ in range(2):
+            with other.read(key_of(str(file))) as snapshot:
+                assert ask(snapshot, 62) == at_once(tmp_path, file, 62)
+        assert waiting(tmp_path, file) == (60, 61)
+        store.tend(str(file))
+        with other.read(key_of(str(file))) as snapshot:
+            assert ask(snapshot, 62) == at_once(tmp_path, file, 62)
+
+
+def test_nobody_waits_for_long_for_who_is_writing(store: SqliteStore, tmp_path: Path, file: Path) -> None:
+    append(store, file, 61)
+    with inside(tmp_path, file) as connection:
+        connection.execute("BEGIN IMMEDIATE")
+        with store.read(key_of(str(file))) as snapshot:
+            assert ask(snapshot, 62) == at_once(tmp_path, file, 62)
+        connection.execute("ROLLBACK")
+    assert waiting(tmp_path, file) == (60, 61)
+    with store.read(key_of(str(file))) as snapshot:
+        assert ask(snapshot, 62) == at_once(tmp_path, file, 62)
+    assert waiting(tmp_path, file) == (62, None)
+
+
+def failing(error: Exception) -> Callable[[apsw.Connection, int], None]:
+    def fail(connection: apsw.Connection, first: int) -> None:
+        connection.execute("DELETE FROM entry WHERE row = ?", (first,))
+        raise error
+
+    return fail
+
+
+def test_a_full_disk_keeps_nobody_from_searching(
+    store: SqliteStore, tmp_path: Path, file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    append(store, file, 61)
+    with monkeypatch.context() as patch:
+        patch.setattr(feeding, "catch_up", failing(apsw.FullError("full")))
+        with store.read(key_of(str(file))) as snapshot:
+            assert ask(snapshot, 62) == at_once(tmp_path, file, 62)
+        store.tend(str(file))
+    assert waiting(tmp_path, file) == (60, 61)
+    with store.read(key_of(str(file))) as snapshot:
+        assert ask(snapshot, 62) == at_once(tmp_path, file, 62)
+
+
+def test_a_damaged_index_is_told(store: SqliteStore, file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    append(store, file, 61)
+    with monkeypatch.context() as patch:
+        patch.setattr(feeding, "catch_up", failing(apsw.CorruptError("damaged")))
+        with pytest.raises(StoreCorrupt), store.read(key_of(str(file))):
+            pass
+    assert sync(store, READER, str(file), redacting=False).error_code == "store-corrupt"
+    with store.read(key_of(str(file))) as snapshot:
+        assert rows(snapshot.find_terms(["latest62"], [(1, 62)], 9)) == [62]
+
+
+def rows(found: tuple[TermRow, ...]) -> list[int]:
+    return [term.row for term in found]
+
+
+def test_what_is_forgotten_while_it_waits_never_gets_into_the_index(
+    store: SqliteStore, tmp_path: Path, file: Path
+) -> None:
+    append(store, file, 61)
+    marker = store.forgetting.marker(lasting=True)
+    store.forgetting.bury(Burial(marks=frozenset({marker.words(entry("x", None, f"latest61 {WORDS}"))})))
+    assert len(store.forgetting.erase()[0]) == 1
+    assert waiting(tmp_path, file) == (61, None)
+    with store.read(key_of(str(file))) as snapshot:
+        assert rows(snapshot.find_terms(["latest61", "latest62"], [(1, 62)], 9)) == [62]
+        assert "latest61" not in (snapshot.words() or ())
