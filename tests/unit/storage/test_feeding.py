@@ -1,4 +1,4 @@
-"""Rows that are put into the full-text index later than they were stored."""
+"""Rows whose words and digests are stored later than they are."""
 
 from __future__ import annotations
 
@@ -7,13 +7,15 @@ from typing import TYPE_CHECKING
 
 import apsw
 import pytest
-from tests.fakes.entries import entry
+from tests.fakes.entries import described, entry
 from tests.fakes.reader import PlainTranscripts
 
 from aforesaid.errors import StoreCorrupt
 from aforesaid.indexing import sync
+from aforesaid.inquiry import Filter
 from aforesaid.storage.sqlite import feeding, open_store
 from aforesaid.storage.sqlite.store import SqliteStore, key_of
+from aforesaid.text import digest
 from aforesaid.tombstones import Burial
 
 if TYPE_CHECKING:
@@ -79,6 +81,9 @@ def ask(snapshot: ShardSnapshot, last: int) -> list[object]:
         snapshot.count_terms(["füße"], spans),
         sorted(snapshot.words() or ()),
         snapshot.fed,
+        [found.digest for found in snapshot.entries(range(1, last + 1))],
+        snapshot.digests([digest(f"latest61 {WORDS}")], spans),
+        snapshot.outlines(spans, Filter()),
     ]
 
 
@@ -266,3 +271,34 @@ def test_what_is_forgotten_while_it_waits_never_gets_into_the_index(
     with store.read(key_of(str(file))) as snapshot:
         assert rows(snapshot.find_terms(["latest61", "latest62"], [(1, 62)], 9)) == [62]
         assert "latest61" not in (snapshot.words() or ())
+
+
+def test_who_inspects_a_file_sees_what_waits_and_changes_nothing(
+    store: SqliteStore, tmp_path: Path, file: Path
+) -> None:
+    append(store, file, 61)
+    marker = store.forgetting.marker(lasting=True)
+    store.forgetting.bury(Burial(marks=frozenset({marker.words(entry("x", None, f"latest61 {WORDS}"))})))
+    left = store.forgetting.verify(None, ()).leftovers
+    assert [(one.where, one.count) for one in left] == [("entry", 1)]
+    assert waiting(tmp_path, file) == (60, 61)
+
+
+def test_rows_without_words_and_rows_that_are_no_evidence_wait_too(store: SqliteStore) -> None:
+    told = []
+    for file in ("/waits", "/at-once"):
+        with store.write(file, searched=True) as writer:
+            writer.append([entry("a", None, "alpha")])
+            writer.commit(described(file))
+        with store.write(file, searched=file == "/at-once") as writer:
+            more = [entry("b", "a", ""), entry("c", "b", "a summary", automatic=False), entry("d", "c", "Straße\udc80")]
+            writer.append(more)
+            writer.commit(described(file))
+        with store.read(key_of(file)) as snapshot:
+            told.append(
+                (snapshot.entries(range(1, 5)), snapshot.fed, snapshot.words(), snapshot.outlines([(1, 4)], Filter()))
+            )
+    assert told[0] == told[1]
+    assert [found.digest for found in told[0][0]] == [
+        digest(text) for text in ("alpha", "", "a summary", "Straße\udc80")
+    ]

@@ -38,7 +38,7 @@ _SIZE: Final = Target(name="store / transcript text", unit="MB", times=1.5)
 
 _MB: Final = 1e6
 _TAIL_ENTRIES: Final = 10
-_TAILS_A_ROUND: Final = 20
+_TAILS_A_ROUND: Final = 40
 """So many that the product has to do itself, more than once, what it puts off, and the floor merges its index."""
 _LARGE_FILE: Final = 64_000_000
 """Bytes from which on a file counts as large."""

@@ -107,7 +107,7 @@ class Derived(Roster):
             self._release(shard, "COMMIT")
 
     def _complete(self, shard: Shard) -> Session | None:
-        """Puts rows into the full-text index that were stored without, between two read transactions."""
+        """Makes up for rows that were stored without words and digests, between two read transactions."""
         connection = shard.database.connection
         connection.execute("COMMIT")
         if self.writable:
@@ -121,7 +121,7 @@ class Derived(Roster):
         if shard.unindexed is not None:
             from aforesaid.storage.sqlite import feeding  # late: as above
 
-            feeding.shadow(connection)
+            feeding.shadow(connection, shard.unindexed)
             shard.schema, shard.spent = "temp", True
         return session
 

@@ -156,6 +156,8 @@ class Eraser:
                 connection.pragma("secure_delete", OVERWRITE_EVERYWHERE)
                 if migrations.version(connection):
                     migrations.upgrade(connection, migrations.SHARD, shard.database.path)
+                    if shard.load() is not None and shard.unindexed is not None:
+                        feeding.catch_up(connection, shard.unindexed)
                     yield shard
                 else:
                     yield None

@@ -173,7 +173,7 @@ def _shard_3(database: apsw.Connection) -> None:
 
 
 def _shard_4(database: apsw.Connection) -> None:
-    """The first row that may wait to be put into the full-text index (`feeding`)."""
+    """The first row whose words and digest may wait to be stored (`feeding`)."""
     database.execute(_SHARD_4)
 
 

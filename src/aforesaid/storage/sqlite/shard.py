@@ -124,9 +124,8 @@ class Shard:
         listed, stood, proposed: the latest listing of entries, of what their order depends on, and of those that may
             match, with what was asked for; the next page often asks for the same.
         unpacked: the first row whose text may wait to be packed (see `packing`).
-        unindexed: the first row whose text waits to be put into the full-text index (see `feeding`); None while
-            somebody searches.
-        schema: of SQLite, in which its full-text index stands: `temp` where that of the file lacks rows.
+        unindexed: the first row whose words and digest wait to be stored (see `feeding`); None while somebody reads.
+        schema: of SQLite, in which its full-text index and digests stand: `temp` where those of the file lack rows.
         vocabulary: the words of its full-text index at a generation, a line each.
         answered: the paths that the calls name which a row answers, by row, at a generation.
         weight: about how many bytes the open file held in memory when somebody last asked.

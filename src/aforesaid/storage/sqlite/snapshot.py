@@ -31,6 +31,7 @@ from aforesaid.storage.sqlite.records import (
 )
 from aforesaid.storage.sqlite.shard import CHARACTERS_KEPT
 from aforesaid.storage.sqlite.spans import MANY, select_rows
+from aforesaid.text import digest
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -46,7 +47,7 @@ _RUNS = "SELECT first, last, parent FROM run ORDER BY first"
 _MARKS = "SELECT row, change FROM mark ORDER BY row"
 _ENTRY = (
     "SELECT entry.row, id, kind, role, flags, timestamp, line, offset, length, sha256, digest, tokens, redacted, extra,"
-    " parts, text FROM entry CROSS JOIN digest ON digest.row = entry.row WHERE entry.row {which}"
+    " parts, text FROM entry LEFT JOIN digest ON digest.row = entry.row WHERE entry.row {which}"
 )
 _ENTRIES = _ENTRY.format(which=MANY)
 _ONE_ENTRY = _ENTRY.format(which="= ?")
@@ -161,7 +162,7 @@ class ShardSnapshot:
         with self._reading():
             for span in spans:
                 if left:
-                    here = left.intersection([digest for (digest,) in self._connection.execute(_DIGESTS, span)])
+                    here = left.intersection([held for (held,) in self._connection.execute(_DIGESTS, span)])
                     carried |= here
                     left -= here
         return frozenset(carried)
@@ -321,7 +322,7 @@ def _mark(row: int, data: bytes) -> Mark:
 
 def _stored(columns: Any) -> StoredEntry:
     row, id_, kind, role, flags, timestamp, *rest = columns
-    line, offset, length, sha256, digest, tokens, redacted, extra, parts, text = rest
+    line, offset, length, sha256, digested, tokens, redacted, extra, parts, text = rest
     words = "" if text is None else to_text(unsqueeze(text) if flags & PACKED else text)
     more = _NOTHING if extra is None else unpack_extra(extra)
     whole = () if text is None else (len(words),)
@@ -334,7 +335,7 @@ def _stored(columns: Any) -> StoredEntry:
         text=words,
         parts=whole if parts is None else unpack_lengths(parts),
         source=Source(line=line, offset=offset, length=length, sha256=sha256, file=more.file),
-        digest=digest,
+        digest=digested if digested is not None else digest(words),  # who inspects a file does not change it
         tokens=tokens,
         tools=more.tools,
         calls=more.calls,

@@ -48,8 +48,6 @@ if TYPE_CHECKING:
 
 _KIND = {name: number for number, name in enumerate(KINDS)}
 _ROLE = {name: number for number, name in enumerate(ROLES)}
-_NO_TEXT = digest("")
-
 REMEMBERED = 100_000
 """Ids that a transaction adds and looks up in memory before they go into a block."""
 SPENDING = 500
@@ -62,7 +60,6 @@ _ADD_ENTRY = (
     "INSERT INTO entry(row, id, kind, role, flags, timestamp, line, offset, length, sha256, tokens, redacted, extra,"
     " parts, text) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 )
-_ADD_DIGEST = "INSERT INTO digest(row, digest) VALUES (?, ?)"
 _ADD_MARK = "INSERT INTO mark(row, change) VALUES (?, ?)"
 _PUT_RUN = "INSERT OR REPLACE INTO run(first, last, parent) VALUES (?, ?, ?)"
 _ATTACH_RUN = "UPDATE run SET parent = ? WHERE first = ?"
@@ -159,7 +156,7 @@ class ShardWriter:
             packed, later = self._put_off(len(entries))
             for row, entry in enumerate(entries, self._last + 1):
                 self._place(row, entry, here, runs)
-                stored.append(_derive(row, entry, None if later else fed, digests, packed=packed))
+                stored.append(_derive(row, entry, None if later else (fed, digests), packed=packed))
                 if entry.compaction is not None or entry.edit is not None:
                     marks.append((row, pack(Change(entry.compaction, entry.edit))))
                 self._note(entry)
@@ -170,7 +167,7 @@ class ShardWriter:
                 self._stored_run = self._run[0]
             for statement, bound in (
                 (_ADD_ENTRY, stored),
-                (_ADD_DIGEST, digests),
+                (feeding.ADD_DIGEST, digests),
                 (feeding.ADD, fed),
                 (_ADD_MARK, marks),
                 (_PUT_RUN, runs),
@@ -278,7 +275,7 @@ class ShardWriter:
         return row
 
     def _feed_waiting(self) -> None:
-        """Puts rows into the full-text index that were stored without."""
+        """Makes up for rows that were stored without words and digests."""
         if self._unindexed is not None:
             feeding.catch_up(self._connection, self._unindexed)
             self._unindexed = None
@@ -324,22 +321,24 @@ def _described(session: Session) -> tuple[object, ...]:
     return session.header, session.flaws, session.flaw_count, session.shared
 
 
-def _derive(row: int, entry: Entry, fed: list[Bound] | None, digests: list[Bound], *, packed: bool) -> Bound:
+def _derive(row: int, entry: Entry, more: tuple[list[Bound], list[Bound]] | None, *, packed: bool) -> Bound:
     """The columns of an entry.
 
-    Its digest goes to `digests`, and its searchable text, if it may ever be evidence, to `fed`, unless that is None:
-    then somebody feeds it later. Unless `packed`, its text stays as it is until somebody packs it.
+    Its searchable text, if it may ever be evidence, and its digest go to `more`, unless that is None: then somebody
+    derives them later. Unless `packed`, its text stays as it is until somebody packs it.
     """
     text = entry.text
     flags = (AUTOMATIC if entry.automatic else 0) | (REQUEST if entry.request else 0)
     if text and entry.automatic:
         flags |= FED
-    if text and entry.automatic and fed is not None:
-        body, names, digested = feed_and_digest(text)
-        fed.append((row, body, names))
-        digests.append((row, digested))
-    else:
-        digests.append((row, digest(text) if text else _NO_TEXT))
+    if more is not None:
+        fed, digests = more
+        if flags & FED:
+            body, names, digested = feed_and_digest(text)
+            fed.append((row, body, names))
+            digests.append((row, digested))
+        else:
+            digests.append((row, digest(text) if text else feeding.NO_TEXT))
     data = to_bytes(text)
     if packed and len(data) >= PACK_FROM:
         flags |= PACKED
