@@ -55,6 +55,7 @@ _BLANK = (
 )
 _UNDIGEST = "UPDATE digest SET digest = ? WHERE row = ?"
 _UNFEED = "INSERT INTO search(search) VALUES ('delete-all')"
+_FEED = feeding.ADD
 _NAMES = f"SELECT extra FROM entry WHERE kind = {KINDS.index('label')} ORDER BY row DESC"
 _SAVE = "UPDATE shard SET session = ?, unindexed = NULL"
 _EMPTY = (
@@ -231,7 +232,7 @@ def blank(shard: Shard, session: Session, entries: Sequence[StoredEntry]) -> Ses
     connection.executemany(_BLANK, rows)
     connection.executemany(_UNDIGEST, [(digest(""), entry.row) for entry in entries])
     connection.execute(_UNFEED)
-    connection.executemany(feeding.ADD, feeding.read_fed(connection))
+    connection.executemany(_FEED, feeding.read_fed(connection))
     families = [family_of_line(entry.id, NO_DIGEST) for entry in entries if entry.row == 1]
     done = replace(
         session,
