@@ -205,9 +205,9 @@ def test_a_store_that_cannot_be_written_is_searched_in_full(store: SqliteStore, 
             with other.read(key_of(str(file))) as snapshot:
                 assert ask(snapshot, 62) == at_once(tmp_path, file, 62)
         assert waiting(tmp_path, file) == (60, 61)
-        store.tend(str(file))
+        append(store, file, 63, searched=True)
         with other.read(key_of(str(file))) as snapshot:
-            assert ask(snapshot, 62) == at_once(tmp_path, file, 62)
+            assert ask(snapshot, 64) == at_once(tmp_path, file, 64)
 
 
 def test_nobody_waits_for_long_for_who_is_writing(store: SqliteStore, tmp_path: Path, file: Path) -> None:
@@ -271,6 +271,8 @@ def test_what_is_forgotten_while_it_waits_never_gets_into_the_index(
     with store.read(key_of(str(file))) as snapshot:
         assert rows(snapshot.find_terms(["latest61", "latest62"], [(1, 62)], 9)) == [62]
         assert "latest61" not in (snapshot.words() or ())
+        assert [found.row for found in snapshot.outlines([(60, 62)], Filter())] == [60, 62]
+        assert snapshot.digests([digest("")], [(61, 61)]) == {digest("")}
 
 
 def test_who_inspects_a_file_sees_what_waits_and_changes_nothing(

@@ -57,10 +57,10 @@ _UNDIGEST = "UPDATE digest SET digest = ? WHERE row = ?"
 _UNFEED = "INSERT INTO search(search) VALUES ('delete-all')"
 _FEED = feeding.ADD
 _NAMES = f"SELECT extra FROM entry WHERE kind = {KINDS.index('label')} ORDER BY row DESC"
-_SAVE = "UPDATE shard SET session = ?, unindexed = NULL"
+_SAVE = "UPDATE shard SET session = ?"
 _EMPTY = (
     "DELETE FROM entry; DELETE FROM digest; DELETE FROM run; DELETE FROM mark; DELETE FROM id_block;"
-    " INSERT INTO search(search) VALUES ('delete-all'); UPDATE shard SET session = NULL, tail = NULL, unindexed = NULL;"
+    " INSERT INTO search(search) VALUES ('delete-all'); UPDATE shard SET session = NULL, tail = NULL;"
 )
 
 
