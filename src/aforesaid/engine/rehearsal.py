@@ -138,7 +138,7 @@ def rehearse(
             answer = compute(snapshot, entry.id, branch.context)
     if not written:
         row = session.entries + 1
-        with store.write(session.file) as writer:
+        with store.write(session.file, searched=True) as writer:
             if writer.session is None or writer.session.generation != session.generation:
                 return None
             writer.append((_request(text, leaf),))
