@@ -91,6 +91,13 @@ def asked_of(request: str) -> frozenset[Role]:
     return asked
 
 
+def sought(request: str, query: Query) -> tuple[tuple[str, ...], tuple[str, ...], tuple[tuple[str, str], ...]]:
+    """What the full-text search weighs for a request: terms, beginnings of words, and pairs of those."""
+    roots = roots_of(query.terms)
+    plain = tuple(term for term in query.terms if term not in roots)
+    return plain, (*roots.values(), *asides(request, query.terms)), pairs_of(request)
+
+
 def convinces(matches: Sequence[Matched], query: Query) -> bool:
     """Whether what was verified in the rows is more than an accident of one word.
 
@@ -154,21 +161,64 @@ def order_singly(
         at = places.of(row)
         if at is not None:
             sums[at] = sums.get(at, 0.0) + worth
-    own = sums.get
     found: list[tuple[float, int, int, Relevance]] = []
     for place, weight in scores.items():
         if eligible.of(weight.row) is None:
             continue
-        if weight.role == "assistant":
-            near = ANSWER_NEXT * own(place + 1, 0.0)
-        else:
-            near = NEXT * own(place + 1, 0.0) + PREVIOUS * own(place - 1, 0.0)
-        near += FAR * (own(place + 2, 0.0) + own(place - 2, 0.0))
+        near = beside(sums, place, weight.role)
         by_vector = semantic.get(weight.row, 0.0)
         relevance = Relevance(own=weight.score, neighbours=near, semantic=by_vector)
         found.append((weight.score + by_vector + near, place, weight.row, relevance))
     best = {row: relevance for _, _, row, relevance in nlargest(limit, found, key=lambda one: one[:2])}
     return best | {row: relevance for _, _, row, relevance in found if row in literal}
+
+
+def beside(scores: Mapping[int, float], place: int, role: str) -> float:
+    """What the row at a place of the branch takes from its neighbours.
+
+    Args:
+        scores: of the rows themselves, by place.
+        place: of the row.
+        role: of the row.
+    """
+    own = scores.get
+    if role == "assistant":
+        near = ANSWER_NEXT * own(place + 1, 0.0)
+    else:
+        near = NEXT * own(place + 1, 0.0) + PREVIOUS * own(place - 1, 0.0)
+    return near + FAR * (own(place + 2, 0.0) + own(place - 2, 0.0))
+
+
+def at_most(scores: Mapping[int, float], places: Places) -> list[tuple[float, int]]:
+    """For each row the most that it comes to with its neighbours, whoever speaks there: what `beside` gives to a user.
+
+    Args:
+        scores: of the rows themselves, by row, ascending.
+        places: of the rows on the branch; a row that is not there has no neighbours.
+    """
+    sums = [0.0] * (places.length + 4)  # two places beyond each end
+    stand: list[tuple[float, int, int]] = []
+    spans = iter((*places.spans, _NOWHERE))
+    first, last, before = next(spans)
+    for row, score in scores.items():
+        while row > last:
+            first, last, before = next(spans)
+        place = before + row - first + 2 if row >= first else 0
+        if place:
+            sums[place] = score
+        stand.append((score, row, place))
+    return [
+        (
+            score + NEXT * sums[at + 1] + PREVIOUS * sums[at - 1] + FAR * (sums[at + 2] + sums[at - 2])
+            if at
+            else score,
+            row,
+        )
+        for score, row, at in stand
+    ]
+
+
+_NOWHERE: Final = (1 << 60, 1 << 60, 0)
 
 
 class _Arrays:

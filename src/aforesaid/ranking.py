@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 from math import fsum, log1p
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Protocol
 
 from msgspec.structs import replace
 
@@ -21,8 +21,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from aforesaid.answers import Candidate, Matched, Query, Relevance, Tier
-    from aforesaid.model import Role, StoredEntry
+    from aforesaid.model import Role
     from aforesaid.moments import Time
+
+    Sum = tuple[Tier, tuple[float, ...], tuple[int, int, int]]
+    """Tier, addends and what of the names is the same, as in `Ranked`."""
 
 # All weights, with their bounds. Authority, recency, order and tokens together span less than one extra match (spec 1).
 IDENTIFIER: Final = 100.0
@@ -130,9 +133,71 @@ def score(
     asked: frozenset[Role] = _NOBODY,
 ) -> Ranked:
     """One candidate with its tier, its score and the addends of it."""
-    entry, identifiers = candidate.entry, matched.identifiers
-    if candidate.relevance is not None and not identifiers and not matched.phrases:
-        return _score_contextually(candidate, candidate.relevance, matched, query, time, known=known, asked=asked)
+    tier, addends, same = add_up(
+        candidate.entry, matched, query, (candidate.position, length), candidate.relevance,
+        order=candidate.order, semantic=candidate.semantic, time=time, known=known, asked=asked,
+    )  # fmt: skip
+    return Ranked(
+        candidate=candidate, tier=tier, score=round(fsum(addends), 4), addends=addends, matched=matched, same=same
+    )
+
+
+class Said(Protocol):
+    """What of an entry its score depends on."""
+
+    @property
+    def role(self) -> Role:
+        """Who said it."""
+        ...
+
+    @property
+    def tokens(self) -> int:
+        """How long it is."""
+        ...
+
+    @property
+    def timestamp(self) -> str | None:
+        """When."""
+        ...
+
+    @property
+    def text(self) -> str:
+        """What."""
+        ...
+
+
+def add_up(
+    entry: Said,
+    matched: Matched,
+    query: Query,
+    place: tuple[int, int],
+    relevance: Relevance | None,
+    *,
+    order: int | None = None,
+    semantic: float = 0.0,
+    time: Time | None = None,
+    known: frozenset[str] | None = None,
+    asked: frozenset[Role] = _NOBODY,
+    branch: float = BRANCH,
+) -> Sum:
+    """The tier and the addends of an entry, whose sum is its score.
+
+    Args:
+        entry: what was said.
+        matched: the items that were verified in it.
+        query: what was asked.
+        place: of the entry, and among how many.
+        relevance: of contextual ranking; None with the documented one, or for what was found by no words.
+        order: place in the full-text order.
+        semantic: what its vector is worth in documented ranking.
+        time: as for `rank`.
+        known: as for `rank`.
+        asked: as for `rank`.
+        branch: the addend `branch`.
+    """
+    identifiers = matched.identifiers
+    if relevance is not None and not identifiers and not matched.phrases:
+        return "other", _add_contextually(entry, relevance, matched, query, time, known=known, asked=asked), (0, 0, 0)
     same = (0, 0, 0)
     if identifiers:
         tier: Tier = "identifier"
@@ -145,39 +210,42 @@ def score(
         tier = "phrase" if matched.phrases else "other"
     # Terms are different from each other; names and phrases may be among them.
     topics = len({*identifiers, *matched.phrases, *matched.terms} if tier != "other" else matched.terms)
-    relevance, names = _beside_literals(candidate, known)
+    own, names = _beside_literals(entry, relevance, known)
     addends = (
         IDENTIFIER if tier == "identifier" else 0.0,
         PHRASE if tier == "phrase" else 0.0,
-        round(FULL_TEXT + _order(candidate.order), 4) if tier == "other" and topics else 0.0,
-        EXTRA_TERM * max(0, min(EXTRA_TERMS, topics - 1)),
-        BRANCH,
+        round(FULL_TEXT + _order(order), 4) if tier == "other" and topics else 0.0,
+        extra_terms(topics),
+        branch,
         SAME_FILE * same[0],
         SAME_SYMBOL * same[1],
         SAME_ERROR * same[2],
-        *stand(entry.role, entry.tokens, candidate.position, length),
-        relevance,
+        *stand(entry.role, entry.tokens, *place),
+        own,
         *(0.0, 0.0),
-        round(candidate.semantic + (0.0 if topics else FULL_TEXT), 4) if tier == "other" else 0.0,
+        round(semantic + (0.0 if topics else FULL_TEXT), 4) if tier == "other" else 0.0,
         *(0.0, 0.0, 0.0),
         names,
         0.0,
     )
-    return Ranked(
-        candidate=candidate, tier=tier, score=round(fsum(addends), 4), addends=addends, matched=matched, same=same
-    )
+    return tier, addends, same
 
 
-def _beside_literals(candidate: Candidate, known: frozenset[str] | None) -> tuple[float, float]:
+def extra_terms(topics: int) -> float:
+    """What the second and the third matched topic add."""
+    return EXTRA_TERM * max(0, min(EXTRA_TERMS, topics - 1))
+
+
+def _beside_literals(entry: Said, relevance: Relevance | None, known: frozenset[str] | None) -> tuple[float, float]:
     """The addends `relevance` and `names` of the upper tiers; nothing in the documented ranking.
 
     The work around a request names much by the way: which of its names are rare says little there.
     """
-    if candidate.relevance is None:
+    if relevance is None:
         return 0.0, 0.0
     factor, most = NAMES_BESIDE_LITERALS if known is None else NAMES_OF_WORK
-    names = min(most, factor * names_in(candidate.entry.role, candidate.entry.text, known))
-    return round(LITERAL_RELEVANCE * candidate.relevance.own, 4) if known is None else 0.0, round(names, 4)
+    names = min(most, factor * names_in(entry.role, entry.text, known))
+    return round(LITERAL_RELEVANCE * relevance.own, 4) if known is None else 0.0, round(names, 4)
 
 
 def stand(role: str, tokens: int, position: int, length: int) -> tuple[float, float, float]:
@@ -196,8 +264,8 @@ def cost(tokens: int) -> float:
     return round(-TOKENS * min(1.0, tokens / TOKENS_FULL), 4)
 
 
-def _score_contextually(
-    candidate: Candidate,
+def _add_contextually(
+    entry: Said,
     relevance: Relevance,
     matched: Matched,
     query: Query,
@@ -205,14 +273,14 @@ def _score_contextually(
     *,
     known: frozenset[str] | None,
     asked: frozenset[Role],
-) -> Ranked:
+) -> tuple[float, ...]:
     """The same in the third tier of contextual ranking. Most parts are zero, and rounding one costs as much as any."""
     own, near = RELEVANCE * relevance.own, RELEVANCE * relevance.neighbours
     semantic = RELEVANCE * relevance.semantic
-    entry, whole = candidate.entry, own + near + semantic
+    whole = own + near + semantic
     name = _speaker(entry.text)
     speaks = entry.role in asked if name is None else name in query.terms
-    addends = (
+    return (
         *_EIGHT_ZEROS,
         round(USER * whole, 4) if entry.role == "user" and name is None else 0.0,
         0.0,
@@ -226,7 +294,25 @@ def _score_contextually(
         0.0 if known is None else round(NAMES * whole * names_in(entry.role, entry.text, known), 4),
         0.0,
     )
-    return Ranked(candidate=candidate, tier="other", score=round(fsum(addends), 4), addends=addends, matched=matched)
+
+
+def most_contextually(role: Role, query: Query, time: Time | None, asked: frozenset[Role]) -> float:
+    """How often its relevance an entry may come to at most in the third tier of contextual ranking.
+
+    Args:
+        role: of the entry.
+        query: what was asked, which is all that is asked for (`known` is None).
+        time: as for `rank`.
+        asked: as for `rank`.
+    """
+    more = (USER if role == "user" else 0.0) + (SPEAKER if role in asked else 0.0)
+    if any(term[:1].isupper() and term.isalpha() for term in query.terms):
+        more = max(more, SPEAKER)
+    if time is not None:
+        more += (DATE if time.days else 0.0) + (TIME if time.when else 0.0)
+    if any(map(_is_figure, query.terms)):
+        more += FIGURE
+    return RELEVANCE * (1.0 + more)
 
 
 def names_in(role: str, text: str, known: frozenset[str] | None = None) -> float:
@@ -248,7 +334,7 @@ def names_in(role: str, text: str, known: frozenset[str] | None = None) -> float
     return log1p(start.count("/") + start.count("_") + start.count("."))
 
 
-def _timely(entry: StoredEntry, whole: float, time: Time) -> tuple[float, float]:
+def _timely(entry: Said, whole: float, time: Time) -> tuple[float, float]:
     """The parts `date` and `time`."""
     from aforesaid.moments import falls_on, tells_time  # late: few requests say anything of time
 

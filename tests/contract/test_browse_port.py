@@ -55,6 +55,9 @@ def test_both_list_the_same_entries(data: st.DataObject, entries: tuple[Entry, .
         assert real.standings(spans, wanted, only) == fake.standings(spans, wanted, only)
         rows = data.draw(st.lists(st.integers(-1, len(entries) + 2)))
         assert real.texts(rows) == fake.texts(rows)
+        if data.draw(st.booleans()):
+            real.tree()  # what is known of the session already is used
+        assert real.trunk() == fake.trunk() == real.trunk()
 
 
 @settings(max_examples=100)

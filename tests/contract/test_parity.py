@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import anyio
@@ -19,7 +20,6 @@ from aforesaid.hosts import wire, wire_upkeep
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
     from aforesaid.inquiry import Scope
 
@@ -384,6 +384,30 @@ def test_every_scope_is_paged_alike_to_its_end(family: Desk, scope: Scope) -> No
         assert unsealed(told["command"]) == unsealed(told["service"])
     hits = [(hit["sessionId"], hit["entryId"]) for part in told["engine"] for hit in part["hits"]]
     assert len(hits) == len(set(hits)) > 2, (scope, len(hits))
+
+
+def test_the_order_of_recall_is_that_of_the_users_ranking_in_every_host(desk: Desk) -> None:
+    scores: dict[str, list[float]] = {}
+    for ranking in ("contextual", "documented"):
+        file = Path(user_file())
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(json.dumps({"retrieval": {"ranking": ranking}}))
+        told: list[Any] = []
+
+        async def over_mcp(told: list[Any] = told) -> None:
+            async with connected(desk, "--session", "one.jsonl") as client:
+                told.append(await ask(client, "history_recall", query="PG_PORT", scope="current-session"))
+
+        with Service(desk.environment, desk.folder) as service, Engine.open(desk.store) as engine:
+            page = engine.recall("PG_PORT", session=desk.folder / "one.jsonl", scope="current-session")
+            told.append(json.loads(wire.encode(wire.recall(page))))
+            told.append(service.call("recall", session="one.jsonl", query="PG_PORT", scope="current-session"))
+            told.append(desk.json("recall", "recall", "PG_PORT", "--session=one.jsonl", "--scope=current-session"))
+            anyio.run(over_mcp)
+        listed = [[(hit["entryId"], hit["score"]) for hit in document["hits"]] for document in told]
+        assert all(hits == listed[0] for hits in listed)
+        scores[ranking] = [score for _, score in listed[0]]
+    assert all(one > other for one, other in zip(scores["contextual"], scores["documented"], strict=True))
 
 
 def test_the_history_tools_answer_the_same_over_mcp_and_from_a_host(desk: Desk) -> None:

@@ -486,6 +486,12 @@ def test_sqlite_finds_the_same_rows_in_the_same_order_with_the_same_scores(
         near = data.draw(st.lists(st.sampled_from([("alp", "bet"), ("gam", "ray"), ("port", "alpha")]), max_size=3))
         for _ in range(3):
             assert real.weigh_terms(queries, roots, spans, near) == fake.weigh_terms(queries, roots, spans, near)
+        for last in {len(entries), data.draw(st.integers(0, len(entries)))}:
+            for _ in range(2):
+                assert real.weigh_all(queries, roots, near, last=last) == fake.weigh_all(
+                    queries, roots, near, last=last
+                )
+        assert real.unindexed() == fake.unindexed()
         for query in queries:
             assert real.find_literals([query], spans, limit)[0] == fake.find_literals([query], spans, limit)[0]
 

@@ -112,12 +112,19 @@ def host(tmp_path_factory: pytest.TempPathFactory) -> Host:
 
 
 @pytest.fixture(scope="module")
-def engine(host: Host, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
-    with Engine.open(tmp_path_factory.mktemp("store"), settings=ALLOWED) as opened:
+def folder(host: Host, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    made = tmp_path_factory.mktemp("store")
+    with Engine.open(made) as opened:
         opened.index(host.folder)
         for file in host.random.sample(list(host.rows), 30):
             host.rewrite(file)
         opened.index(host.folder)
+    return made
+
+
+@pytest.fixture(scope="module", params=["contextual", "documented"])
+def engine(folder: Path, request: pytest.FixtureRequest) -> Iterator[Engine]:
+    with Engine.open(folder, settings={**ALLOWED, "retrieval.ranking": request.param}) as opened:
         yield opened
 
 

@@ -17,7 +17,7 @@ from aforesaid.answers import TermRow, Weights
 from aforesaid.embedding import Held
 from aforesaid.errors import SessionForgotten, StoreError
 from aforesaid.inquiry import ROLES, Outline
-from aforesaid.lineage import family_of_line
+from aforesaid.lineage import family_of_line, trace
 from aforesaid.matching import Literal, Term
 from aforesaid.model import Mark, Run, Session, StoredEntry, Tally, Tree
 from aforesaid.reports import Erased, Leftover, StoreStatus, Verification
@@ -26,7 +26,7 @@ from aforesaid.tokens import estimate
 from aforesaid.tombstones import KEY_BYTES, Burial, Contained, Marker, made_of, strike, words_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from aforesaid.embedding import Covered, Passage, Profile
     from aforesaid.inquiry import Alternatives, Clue, Filter, Standing
@@ -404,6 +404,10 @@ class FakeSnapshot:
                 marks.append(Mark(row=row, compaction=entry.compaction, edit=entry.edit))
         return Tree(runs=tuple(runs), marks=tuple(marks), tail=self._data.tail)
 
+    def trunk(self) -> tuple[Span, ...]:
+        tree = self.tree()
+        return trace(tree.runs, tree.tail)
+
     def rows(self, ids: Sequence[str]) -> tuple[int | None, ...]:
         return tuple(self._rows.get(id_) for id_ in ids)
 
@@ -449,18 +453,31 @@ class FakeSnapshot:
         spans: Sequence[Span],
         near: Sequence[tuple[str, str]] = (),
     ) -> Weights:
+        scores = self._weigh(terms, roots, near)
+        kept = [row for row in sorted(self._backwards(spans)) if row in scores]
+        return Weights(
+            rows=array("q", kept),
+            scores=array("d", [scores[row] for row in kept]),
+            roles=bytes([ROLES.index(self._data.entries[row - 1].role) for row in kept]),
+            names=ROLES,
+        )
+
+    def weigh_all(
+        self, terms: Sequence[str], roots: Sequence[str], near: Sequence[tuple[str, str]] = (), *, last: int
+    ) -> Mapping[int, float]:
+        before = FakeSnapshot(_Data(self._data.session, self._data.entries[:last], None))
+        return dict(sorted(before._weigh(terms, roots, near).items()))
+
+    def unindexed(self, *, derived: bool = True) -> tuple[int, ...]:
+        return tuple(row for row, entry in enumerate(self._data.entries, 1) if entry.text and row not in self._fed)
+
+    def _weigh(self, terms: Sequence[str], roots: Sequence[str], near: Sequence[tuple[str, str]]) -> dict[int, float]:
         scores = self._scores(terms, roots, smooth=True)
         for pair in dict.fromkeys(near):
             rows = [row for row, columns in self._fed.items() if any(_stand_near(column, *pair) for column in columns)]
             addend = 0.3 * math.log(1 + (len(self._fed) - len(rows) + 0.5) / (len(rows) + 0.5))
             scores |= {row: scores[row] - addend for row in rows if row in scores}
-        kept = [row for row in sorted(self._backwards(spans)) if row in scores]
-        return Weights(
-            rows=array("q", kept),
-            scores=array("d", [round(-scores[row] * 1e9) / 1e9 for row in kept]),
-            roles=bytes([ROLES.index(self._data.entries[row - 1].role) for row in kept]),
-            names=ROLES,
-        )
+        return {row: round(-score * 1e9) / 1e9 for row, score in scores.items()}
 
     def count_terms(self, terms: Sequence[str], spans: Sequence[Span]) -> int:
         scores = self._scores(terms)
@@ -471,7 +488,9 @@ class FakeSnapshot:
     ) -> tuple[Standing, ...]:
         return tuple((one.row, one.role, one.tokens) for one in self.outlines(spans, wanted, rows))
 
-    def propose(self, alternatives: Alternatives, spans: Sequence[Span]) -> tuple[int, ...] | None:
+    def propose(
+        self, alternatives: Alternatives, spans: Sequence[Span], *, derived: bool = True
+    ) -> tuple[int, ...] | None:
         if () in alternatives:
             return None
         words = {

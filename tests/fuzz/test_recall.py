@@ -19,6 +19,8 @@ from tests.fuzz.test_branches import NAMES, WORDS, sessions
 
 from aforesaid import Engine, UsageError
 from aforesaid.hosts.tools import Origin, consult
+from aforesaid.inquiry import Question
+from aforesaid.recall.topics import read_topics
 from aforesaid.tokens import estimate
 
 if TYPE_CHECKING:
@@ -52,6 +54,15 @@ def holds(text: str, items: list[str], mode: str, match: str) -> bool:
     return (all if match == "all" else any)(item in text for item in items)
 
 
+def tier_of(text: str, query: str, mode: Any) -> int:
+    """How a text that matches is found by automatic retrieval: by a name, a phrase, a topic, or not at all."""
+    topics = read_topics(Question(text=query, mode=mode))
+    if topics is None:
+        return 0
+    identifiers, phrases, terms = topics.probe.matched(text)
+    return 0 if identifiers else 1 if phrases else 2 if terms else 3
+
+
 @settings(max_examples=200)
 @given(
     sessions(),
@@ -60,9 +71,10 @@ def holds(text: str, items: list[str], mode: str, match: str) -> bool:
     st.sampled_from(["all", "any"]),
     st.sampled_from(["current-branch", "current-session"]),
     st.integers(1, 7),
+    st.sampled_from(["contextual", "documented"]),
 )
 def test_following_the_cursor_yields_every_match_exactly_once(
-    drawn: tuple[list[pi.Row], str], items: list[str], mode: str, match: str, scope: str, limit: int
+    drawn: tuple[list[pi.Row], str], items: list[str], mode: str, match: str, scope: str, limit: int, ranking: str
 ) -> None:
     rows, leaf = drawn
     query = ("|" if mode == "regex" else " ").join(items)
@@ -75,7 +87,8 @@ def test_following_the_cursor_yields_every_match_exactly_once(
         and holds(pi.text_of(row), items, mode, match)
         and (scope == "current-session" or row["id"] in on_branch)
     }
-    with tempfile.TemporaryDirectory() as folder, Engine.open(Path(folder) / "store") as engine:
+    settings_ = {"retrieval.ranking": ranking}
+    with tempfile.TemporaryDirectory() as folder, Engine.open(Path(folder) / "store", settings=settings_) as engine:
         file = pi.write(Path(folder) / "session.jsonl", [pi.header(), *rows])
         asked: dict[str, Any] = {"session": file, "leaf": leaf, "scope": scope, "mode": mode, "match": match}
         parts = list(pages(engine, query, limit, **asked))
@@ -89,7 +102,10 @@ def test_following_the_cursor_yields_every_match_exactly_once(
         assert (hit.branch == "active") == (hit.entry_id in on_branch)
         assert hit.in_context == (hit.entry_id in on_branch and hit.entry_id not in gone)
     if items:
-        assert [hit.score for hit in hits] == sorted((hit.score for hit in hits), reverse=True)
+        texts = {row["id"]: pi.text_of(row) for row in rows}
+        tiers = [tier_of(texts[hit.entry_id], query, mode) if ranking == "contextual" else 0 for hit in hits]
+        order = [(tier, -hit.score) for tier, hit in zip(tiers, hits, strict=True)]
+        assert order == sorted(order)
     else:
         times = [hit.timestamp or "" for hit in hits]
         assert times == sorted(times, reverse=True)
@@ -111,13 +127,15 @@ def hostile(random: Random) -> str:
 def test_a_thousand_hostile_queries_raise_nothing_and_end_in_time(tmp_path: Path) -> None:
     random = Random(20261130)
     texts = [hostile(random) for _ in range(60)] + ["the port is 5433 " * 200, "a" * 5000 + "!"]
-    with Engine.open(tmp_path / "store") as engine:
+    other = {"retrieval.ranking": "documented"}
+    with Engine.open(tmp_path / "store") as one, Engine.open(tmp_path / "store", settings=other) as two:
         file = pi.write(tmp_path / "session.jsonl", [pi.header(), *pi.conversation(texts)])
         stored = {row["id"]: pi.text_of(row) for row in pi.conversation(texts)}
         for number in range(1000):
             query = hostile(random)
             mode = ("literal", "phrase", "regex", "literal")[number % 4]
             match = "any" if number % 3 else "all"
+            engine = two if number % 5 == 0 else one
             started = perf_counter()
             try:
                 page = engine.recall(query, session=file, mode=mode, match=match, limit=200)  # type: ignore[arg-type]

@@ -126,8 +126,9 @@ class Recalling(Retrieving):
         selection = self._tell_replaced(self._select(question, session, folders, caller), question)
         most = self.config.integer("historyTools.maxResults") if limit is None else limit
         options = RecallOptions(
-            limit=most, issuer=self._issuer(caller), redacting=self.config.boolean("privacy.redactSecrets")
-        )
+            limit=most, issuer=self._issuer(caller), redacting=self.config.boolean("privacy.redactSecrets"),
+            contextual=self.config.text("retrieval.ranking") == "contextual" and self.config.boolean("retrieval.fts"),
+        )  # fmt: skip
         page = recall(
             self._store, selection, question, leaf=leaf, cursor=cursor, options=options,
             judge=lambda found: self._judge(found, provider), read_line=Originals(self._held).read_line,

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from aforesaid.answers import TermRow, Weights
     from aforesaid.inquiry import Alternatives, Filter, Outline, Standing
@@ -25,6 +25,10 @@ class EntryPort(Protocol):
 
     def tree(self) -> Tree:
         """The shape of the session: runs, marks and the last row."""
+        ...
+
+    def trunk(self) -> tuple[Span, ...]:
+        """The rows of the branch that the session ends with, root first, as `lineage.trace` gives them."""
         ...
 
     def rows(self, ids: Sequence[str]) -> tuple[int | None, ...]:
@@ -131,11 +135,27 @@ class BrowsePort(Protocol):
         """The same rows in the same order, with what is cheap to read."""
         ...
 
-    def propose(self, alternatives: Alternatives, spans: Sequence[Span]) -> tuple[int, ...] | None:
+    def propose(
+        self, alternatives: Alternatives, spans: Sequence[Span], *, derived: bool = True
+    ) -> tuple[int, ...] | None:
         """The rows within the spans whose texts may hold one of the alternatives, in order; None: any of them may.
 
-        A row is left out only if its text does not hold one.
+        A row is left out only if its text does not hold one, or, without `derived`, if it is of a summary or of another
+        kind that a model wrote about others.
         """
+        ...
+
+    def weigh_all(
+        self, terms: Sequence[str], roots: Sequence[str], near: Sequence[tuple[str, str]] = (), *, last: int
+    ) -> Mapping[int, float]:
+        """What `SearchPort.weigh_terms` gives for every row up to one, by row, as if the session ended there.
+
+        So rows that come later change nothing. The answer is there to be read, not to be changed.
+        """
+        ...
+
+    def unindexed(self, *, derived: bool = True) -> tuple[int, ...]:
+        """The rows with a text that the full-text search does not know, in order; `derived` as above."""
         ...
 
     def texts(self, rows: Sequence[int]) -> tuple[str, ...]:

@@ -6,8 +6,8 @@ every entry that matches is found, exactly once, whatever the pages' size: entri
 out are put in their order from what is known without their texts, and the texts are read in that order until the page
 is full. `docs/recall.md` has the rules.
 
-Modules: `scopes` says which sessions are searched, `views` and `candidates` what of each, `order` in which order,
-`pages` where a page ends and the next one begins, `hits` what a hit looks like.
+Modules: `scopes` says which sessions are searched, `views` and `candidates` what of each, `order` in which order, with
+`topics` for contextual ranking, `pages` where a page ends and the next one begins, `hits` what a hit looks like.
 """
 
 from __future__ import annotations
@@ -25,11 +25,12 @@ from aforesaid.clues import find_clues
 from aforesaid.errors import BadArgument, StoreError
 from aforesaid.inquiry import MOST_HITS, Reach, RecallPage
 from aforesaid.patterns import read_pattern
-from aforesaid.recall.candidates import ask_late, take
+from aforesaid.recall.candidates import ask_late, ask_weighed, take
 from aforesaid.recall.hits import Searched, make_found, open_gate
 from aforesaid.recall.order import SECONDS, Budget, Order, search
 from aforesaid.recall.pages import Point, follow, mark, name_content, name_question
 from aforesaid.recall.replaced import REDACTED
+from aforesaid.recall.topics import PART
 from aforesaid.recall.views import stale, view_other, view_session
 
 if TYPE_CHECKING:
@@ -44,6 +45,7 @@ if TYPE_CHECKING:
     from aforesaid.recall.hits import ReadLine
     from aforesaid.recall.order import Hit, Key
     from aforesaid.recall.scopes import Selection
+    from aforesaid.recall.topics import Weighed
     from aforesaid.recall.views import View
     from aforesaid.refs import Issuer
 
@@ -67,11 +69,13 @@ class RecallOptions(Struct, frozen=True, kw_only=True):
         limit: hits of a page, 1 to `MOST_HITS`.
         issuer: who seals refs and cursors.
         redacting: replace secrets in snippets, where the store holds any (`privacy.redactSecrets`).
+        contextual: order hits as automatic retrieval does with contextual ranking (`retrieval.ranking`).
     """
 
     limit: int
     issuer: Issuer
     redacting: bool = True
+    contextual: bool = False
 
 
 class _Asked(Struct, frozen=True, kw_only=True):
@@ -87,6 +91,12 @@ class _Asked(Struct, frozen=True, kw_only=True):
     options: RecallOptions
     judge: Callable[[Session], Judge | None]
     read_line: ReadLine
+
+    @property
+    def of_one_word(self) -> bool:
+        """Whether a single item is looked for, which automatic retrieval takes for a topic."""
+        topics, pattern = self.order.topics, self.pattern
+        return topics is not None and topics.best == PART and pattern is not None and len(pattern.items) == 1
 
 
 class _Page(Struct, kw_only=True):
@@ -134,14 +144,15 @@ def recall(
         raise BadArgument(f"a limit of {options.limit} is out of range", f"use 1 to {MOST_HITS}")
     pattern = read_pattern(question.text, question.mode, question.match)
     own = selection.own
-    name = name_question(question, own.key if own is not None else "")
+    name = name_question(question, own.key if own is not None else "", contextual=options.contextual)
     point = follow(cursor, name, options.issuer)
     sessions = selection.arrangement.name
     if point is not None and point.sessions != sessions:
         raise stale()
     asked = _Asked(
         store=store, selection=selection, question=question, pattern=pattern, alternatives=find_clues(pattern),
-        order=Order(question, pattern), leaf=leaf, options=options, judge=judge, read_line=read_line,
+        order=Order(question, pattern, contextual=options.contextual), leaf=leaf, options=options, judge=judge,
+        read_line=read_line,
     )  # fmt: skip
     started = perf_counter()
     point = point or Point(sessions=sessions)
@@ -199,8 +210,8 @@ def _search_batch(asked: _Asked, point: Point, page: _Page, opened: ExitStack) -
         share = (1 + session.entries) / (len(batch) + entries)
         budget = Budget(limited=asked.question.mode == "regex", seconds=SECONDS * share)
         found, stopped = search(
-            snapshot, opening.view, opening.candidates, asked.order, after=point.after, bound=bound,
-            limit=limit, budget=budget, admits=opening.admits,
+            snapshot, opening.view, opening.candidates, asked.order, weighed=opening.weighed, after=point.after,
+            bound=bound, limit=limit, budget=budget, admits=opening.admits,
         )  # fmt: skip
         hits += [(hit, where) for hit in found]
         if len(hits) > limit:
@@ -220,6 +231,7 @@ class _Opening(Struct, frozen=True, kw_only=True):
         admits: says of an entry that matches whether it may be handed out.
         policy: whether a privacy policy is in force for it.
         end: where the page would end, if this is the own session.
+        weighed: what contextual ranking knows of it; None where it has no part.
     """
 
     view: View
@@ -227,6 +239,7 @@ class _Opening(Struct, frozen=True, kw_only=True):
     admits: Callable[[Outline], bool]
     policy: bool
     end: Point | None = None
+    weighed: Weighed | None = None
 
 
 def _open(asked: _Asked, point: Point, snapshot: Snapshot, copies: set[tuple[object, ...]] | None) -> _Opening:
@@ -239,23 +252,40 @@ def _open(asked: _Asked, point: Point, snapshot: Snapshot, copies: set[tuple[obj
         StoreError: it cannot be read.
         StaleCursor: it is not what it was on the page before.
     """
+    topics = asked.order.topics
     session, own, filter_ = snapshot.session, asked.selection.own, asked.question.filter
     end: Point | None = None
     outlines: Sequence[Outline] | None = None
     if own is not None and session.key == own.key:
         view = view_session(snapshot, asked.question.scope, asked.leaf, point if point.content else None)
+        weighed = None if topics is None else topics.weigh(snapshot, view, filter_)
         outlines = snapshot.outlines(view.spans, filter_)
-        content = name_content(outlines)
+        content = name_content(outlines, {} if weighed is None else weighed.own)
         if point.content not in (b"", content):
             raise stale()
         end = replace(point, content=content, leaf=view.leaf, last=view.last, after=None)
     else:
         view = view_other(snapshot, asked.question.scope)
-    proposed = snapshot.propose(asked.alternatives, view.spans) if asked.alternatives != ((),) else None
-    if proposed is not None and 2 * len(proposed) > session.entries:
-        proposed = None  # a common word fills the page soon, in the order that is known anyway
+        weighed = None if topics is None else topics.weigh(snapshot, view, filter_)
+
+    def propose() -> Sequence[int] | None:
+        if asked.alternatives == ((),):
+            return None
+        proposed = snapshot.propose(asked.alternatives, view.spans, derived=filter_.summaries)
+        # A common word fills the page soon, in the order that is known anyway.
+        return None if proposed is not None and 2 * len(proposed) > session.entries else proposed
+
     judge = asked.judge(session)
     policy = judge is not None and not judge.open
+    if outlines is None and not policy and copies is None and weighed is not None and asked.of_one_word:
+        return _Opening(
+            view=view,
+            candidates=ask_weighed(snapshot, view.spans, filter_, weighed.own.keys(), propose),
+            admits=open_gate(snapshot, (), judge, asked.read_line),
+            policy=policy,
+            weighed=weighed,
+        )
+    proposed = propose()
     if outlines is None and (policy or copies is not None):
         outlines = snapshot.outlines(view.spans, filter_, None if policy else proposed)
     if outlines is not None and copies is not None:
@@ -266,6 +296,7 @@ def _open(asked: _Asked, point: Point, snapshot: Snapshot, copies: set[tuple[obj
         admits=open_gate(snapshot, outlines or (), judge, asked.read_line),
         policy=policy,
         end=end,
+        weighed=weighed,
     )
 
 

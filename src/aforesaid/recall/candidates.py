@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Collection, Sequence
 
     from aforesaid.inquiry import Filter, Outline, Standing
     from aforesaid.model import Span
@@ -27,10 +27,14 @@ class Candidates(Struct, frozen=True, kw_only=True):
     Attributes:
         standings: what their order depends on, by row.
         outlines: gives the rest of some of them, by row.
+        ask: gives in their place those of some rows that have a weight.
+        others: gives further ones that come after all of these in the order.
     """
 
     standings: Sequence[Standing]
     outlines: Callable[[Sequence[int]], Sequence[Outline]]
+    ask: Callable[[Sequence[int]], Sequence[Standing]] | None = None
+    others: Callable[[], Sequence[Standing]] = tuple
 
 
 def ask_late(snapshot: BrowsePort, spans: Sequence[Span], wanted: Filter, proposed: Sequence[int] | None) -> Candidates:
@@ -40,6 +44,34 @@ def ask_late(snapshot: BrowsePort, spans: Sequence[Span], wanted: Filter, propos
     return Candidates(
         standings=snapshot.standings(spans, wanted, proposed),
         outlines=lambda rows: snapshot.outlines(spans, wanted, rows),
+    )
+
+
+def ask_weighed(
+    snapshot: BrowsePort,
+    spans: Sequence[Span],
+    wanted: Filter,
+    weighed: Collection[int],
+    propose: Callable[[], Sequence[int] | None],
+) -> Candidates:
+    """Those that pass the filter, first the ones that have a weight; each is looked for when its turn comes.
+
+    Args:
+        snapshot: of the session.
+        spans: rows that count.
+        wanted: the filter.
+        weighed: rows that have a weight.
+        propose: gives the rows that may match; None: any may.
+    """
+
+    def rest() -> Sequence[Standing]:
+        return [one for one in snapshot.standings(spans, wanted, propose()) if one[0] not in weighed]
+
+    return Candidates(
+        standings=(),
+        ask=lambda rows: snapshot.standings(spans, wanted, rows) if rows else (),
+        outlines=lambda rows: snapshot.outlines(spans, wanted, rows),
+        others=rest,
     )
 
 

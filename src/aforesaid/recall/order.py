@@ -1,13 +1,14 @@
 """The order of hits, and reading texts in that order until a page is full.
 
-Where all entries that match hold the same items, an entry's place is known before its text is read: the most important
-texts come first, and the others are never read. Otherwise texts are read in the order that they would have if they held
-all items. Either way the order is total and does not depend on the size of a page: score, then newest, then id
-(`docs/ranking.md`).
+Where all entries that match hold the same items and the documented ranking orders them, an entry's place is known
+before its text is read: the most important texts come first, and the others are never read. Otherwise texts are read in
+the order that they would have at best, until no other can come before the hits. Either way the order is total and does
+not depend on the size of a page: tier, score, then newest, then id (`docs/ranking.md`).
 """
 
 from __future__ import annotations
 
+from bisect import insort
 from itertools import groupby, islice
 from math import fsum
 from operator import itemgetter
@@ -19,6 +20,7 @@ from msgspec.structs import replace
 
 from aforesaid import ranking
 from aforesaid.query import read_query
+from aforesaid.recall.topics import LONGEST, PART, read_topics
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -28,16 +30,17 @@ if TYPE_CHECKING:
     from aforesaid.patterns import Pattern
     from aforesaid.ports import BrowsePort, Snapshot
     from aforesaid.recall.candidates import Candidates
+    from aforesaid.recall.topics import Promised, Weighed
     from aforesaid.recall.views import View
 
     Item = TypeVar("Item")
     Ranked = tuple[float, Standing]
     """A score, and the entry that has it."""
 
-Key = tuple[float, str, str, str]
-"""Sorts hits, best first: score downwards, timestamp downwards, entry id, the store's key of the session. Where
-everything is listed, the row downwards stands in place of the id. It stands in cursors, which models are given, and
-so has no path."""
+Key = tuple[int, float, str, str, str]
+"""Sorts hits, best first: tier (0 where there is only one), score downwards, timestamp downwards, entry id, the store's
+key of the session. Where everything is listed, the row downwards stands in place of the id. It stands in cursors, which
+models are given, and so has no path."""
 
 SECONDS: Final = 2.0
 """Longest time that a regular expression may take for one page."""
@@ -45,11 +48,10 @@ _FIRST_BATCH: Final = 16
 _LARGEST_BATCH: Final = 256
 """Texts that are read at a time."""
 _NO_TIME: Final = "\x7f"
-_LONGEST_READ: Final = 2000
-"""Characters of a query whose files, symbols and errors count."""
 _MOST_ROWS: Final = 10**12
 _NEAR: Final = 0.001
 """More than rounding changes a score."""
+_HIGHEST: Final = float("inf")
 _BEHIND: Final = (2 * _MOST_ROWS, 2 * _MOST_ROWS, 0)
 """A span behind all rows."""
 
@@ -75,7 +77,14 @@ class Budget:
 
 
 class Hit(Struct, frozen=True, kw_only=True):
-    """An entry that matches."""
+    """An entry that matches.
+
+    Attributes:
+        key: its place in the order.
+        outline: what is known of it without its text.
+        score: sum of the addends of `answers.PART_NAMES`.
+        matched: the items that it holds.
+    """
 
     key: Key
     outline: Outline
@@ -84,30 +93,46 @@ class Hit(Struct, frozen=True, kw_only=True):
 
 
 class Order:
-    """Scores entries as automatic retrieval does; literal terms count as names, phrases and patterns as phrases."""
+    """Scores entries as automatic retrieval does.
 
-    def __init__(self, question: Question, pattern: Pattern | None) -> None:
-        """Takes what is asked."""
+    With the documented ranking literal terms count as names, phrases and patterns as phrases. With the contextual one
+    that is so where automatic retrieval would look for nothing; else the question is what it would be there.
+    """
+
+    def __init__(self, question: Question, pattern: Pattern | None, *, contextual: bool = False) -> None:
+        """Takes what is asked, and by which ranking."""
         self.pattern = pattern
-        names = pattern is not None and not pattern.phrase and len(question.text) <= _LONGEST_READ
-        query = read_query(question.text) if names else None
+        self.topics = read_topics(question) if contextual and pattern is not None else None
+        names = pattern is not None and not pattern.phrase and len(question.text) <= LONGEST
+        query = (self.topics.query if self.topics is not None else read_query(question.text)) if names else None
         self._weights: list[tuple[frozenset[str], float]] = []
         if query is not None:
             weights = (ranking.SAME_FILE, ranking.SAME_SYMBOL, ranking.SAME_ERROR)
             same = map(frozenset, (query.files, query.symbols, query.errors))
             self._weights = list(zip(same, weights, strict=True))
 
-    def worth(self, matched: Sequence[str]) -> tuple[float, ...]:
-        """The addends that depend on what matched."""
+    def worth(self, matched: Sequence[str], *, part: bool = False) -> tuple[float, ...]:
+        """The addends that depend on what matched.
+
+        Args:
+            matched: the items.
+            part: whether they count as no names or phrases (`topics.PART`).
+        """
         if self.pattern is None:
             return ()
-        base = ranking.PHRASE if self.pattern.phrase else ranking.IDENTIFIER
-        more = 0 if self.pattern.phrase else min(ranking.EXTRA_TERMS, len(matched) - 1)
+        base = 0.0 if part else ranking.PHRASE if self.pattern.phrase else ranking.IDENTIFIER
+        more = 0.0 if self.pattern.phrase else ranking.extra_terms(len(matched))
         same = (weight * len(items.intersection(matched)) for items, weight in self._weights)
-        return base, ranking.EXTRA_TERM * more, *same
+        return base, more, *same
 
     def rank(
-        self, standings: Sequence[Standing], view: View, matched: Sequence[str], *, least: float | None = None
+        self,
+        standings: Sequence[Standing],
+        view: View,
+        matched: Sequence[str],
+        *,
+        least: float | None = None,
+        part: bool = False,
     ) -> list[Ranked]:
         """The scores of entries that hold the same items, with the entries, in the given order.
 
@@ -116,8 +141,9 @@ class Order:
             view: what is known of their session.
             matched: what they hold.
             least: entries with a lower score may be left out.
+            part: as for `worth`.
         """
-        worth = self.worth(matched)
+        worth = self.worth(matched, part=part)
         if not worth:
             return [(0.0, standing) for standing in standings]
         authority, cost, full = ranking.AUTHORITY, ranking.cost, ranking.RECENCY
@@ -143,12 +169,12 @@ class Order:
             found.append((round(base + (stands + round(recency, 4) + cost(tokens)), 4), standing))
         return found
 
-    def key(self, outline: Outline, score: float, session: str) -> Key:
+    def key(self, outline: Outline, tier: int, score: float, session: str) -> Key:
         """Where an entry of a session stands."""
         time = _backwards(outline.timestamp)
         if self.pattern is None:
-            return 0.0, time, f"{_MOST_ROWS - outline.row:013}", session
-        return -score, time, outline.id, session
+            return 0, 0.0, time, f"{_MOST_ROWS - outline.row:013}", session
+        return tier, -score, time, outline.id, session
 
 
 def _backwards(timestamp: str | None) -> str:
@@ -165,6 +191,7 @@ def search(
     candidates: Candidates,
     order: Order,
     *,
+    weighed: Weighed | None = None,
     after: Key | None,
     bound: Key | None = None,
     limit: int,
@@ -178,6 +205,7 @@ def search(
         view: what is known of the session.
         candidates: the entries that are looked at.
         order: scores and sorts them.
+        weighed: what contextual ranking knows of the session; None where it has no part.
         after: only hits behind this place.
         bound: no hits behind this place: other sessions have enough that come before.
         limit: at most one hit more than this: then there is another page.
@@ -188,16 +216,49 @@ def search(
         The hits, and the place up to which it was searched if the time was over before the page was full.
     """
     pattern = order.pattern
-    items = () if pattern is None else pattern.items
-    least = None if bound is None else -bound[0]
-    ranked = sorted(order.rank(candidates.standings, view, items, least=least), key=itemgetter(0), reverse=True)
     stretch = _Stretch(snapshot.session.key, candidates, order, after, bound)
+    if weighed is not None and pattern is not None:
+        promised = _promise(order, weighed, candidates, view, stretch)
+        reader = _Reader(snapshot, view, stretch, pattern, weighed)
+        return reader.read(promised, limit=limit, admits=admits), None
+    items = () if pattern is None else pattern.items
+    least = None if bound is None else -bound[1]
+    ranked = sorted(order.rank(candidates.standings, view, items, least=least), key=itemgetter(0), reverse=True)
     if pattern is None:
         listed = (hit for batch in stretch.batches(ranked) for hit in batch)
         return list(islice((hit for hit in listed if admits(hit.outline)), limit + 1)), None
     if pattern.ordered:
         return _read_in_order(snapshot, stretch.batches(ranked), pattern, limit=limit, budget=budget, admits=admits)
-    return _read_by_promise(snapshot, view, stretch, ranked, pattern, limit=limit, admits=admits), None
+    reader = _Reader(snapshot, view, stretch, pattern, None)
+    return reader.read((((0, score), standing[0]) for score, standing in ranked), limit=limit, admits=admits), None
+
+
+def _promise(
+    order: Order, weighed: Weighed, candidates: Candidates, view: View, stretch: _Stretch
+) -> Iterator[Promised]:
+    """Entries with the best that they may come to, best first; what automatic retrieval would not find comes last."""
+    standings = candidates.standings
+    if candidates.ask is not None:  # asking who speaks takes longer than to see who cannot come before the end
+        standings = candidates.ask([row for most, row in weighed.promise_all() if not stretch.begins_behind(*most)])
+    found, parts = weighed.promise(standings)
+    wanted = [one for one in found if not stretch.begins_behind(*one[0])]
+    wanted.sort(key=lambda one: (one[0][0], -one[0][1]))
+    yield from wanted
+    if not stretch.begins_behind(PART, _HIGHEST):
+        yield from _promise_parts(order, [*parts, *candidates.others()], view, stretch)
+
+
+def _promise_parts(order: Order, parts: Sequence[Standing], view: View, stretch: _Stretch) -> Iterator[Promised]:
+    """The same of those that come last, by the documented sum; they are not ranked before their turn."""
+    pattern = order.pattern
+    if pattern is None:
+        return
+    # Where all items have to be there, the promise is what it comes to, and what stands before the page is known.
+    ordered = pattern.ordered
+    ranked = order.rank(parts, view, pattern.items, part=True)
+    for score, standing in sorted(ranked, key=itemgetter(0), reverse=True):
+        if not (ordered and stretch.ends_before(PART, score)):
+            yield (PART, score), standing[0]
 
 
 class _Stretch:
@@ -212,16 +273,20 @@ class _Stretch:
         self._after = after
         self._bound = bound
 
-    def hit(self, outline: Outline, score: float, matched: tuple[str, ...] = ()) -> Hit | None:
+    def hit(self, outline: Outline, score: float, matched: tuple[str, ...] = (), tier: int = 0) -> Hit | None:
         """An entry at its place, or None if that is outside."""
-        key = self.order.key(outline, score, self._session)
+        key = self.order.key(outline, tier, score, self._session)
         if (self._after is not None and key <= self._after) or (self._bound is not None and key > self._bound):
             return None
         return Hit(key=key, outline=outline, score=score, matched=matched)
 
-    def begins_behind(self, score: float) -> bool:
-        """Whether everything with a score, or less, is behind the end."""
-        return self._bound is not None and -score > self._bound[0]
+    def begins_behind(self, tier: int, score: float) -> bool:
+        """Whether everything with a score in a tier, or less, is behind the end."""
+        return self._bound is not None and (tier, -score) > self._bound[:2]
+
+    def ends_before(self, tier: int, score: float) -> bool:
+        """Whether everything with a score in a tier, or more, is before the beginning."""
+        return self._after is not None and (tier, -score) < self._after[:2]
 
     def batches(self, ranked: Sequence[Ranked]) -> Iterator[list[Hit]]:
         """The entries in order, some at a time; those with the same score are never divided.
@@ -231,9 +296,9 @@ class _Stretch:
         size = _FIRST_BATCH
         together: dict[int, float] = {}
         for score, equal in groupby(ranked, key=itemgetter(0)):
-            if self._after is not None and -score < self._after[0]:
+            if self.ends_before(0, score):
                 continue
-            if self.begins_behind(score):
+            if self.begins_behind(0, score):
                 break
             together.update((standing[0], score) for _, standing in equal)
             if len(together) >= size:
@@ -280,40 +345,52 @@ def _read_in_order(
     return hits, None
 
 
-def _read_by_promise(
-    snapshot: BrowsePort,
-    view: View,
-    stretch: _Stretch,
-    ranked: Sequence[Ranked],
-    pattern: Pattern,
-    *,
-    limit: int,
-    admits: Callable[[Outline], bool],
-) -> list[Hit]:
-    """Reads texts, those first that would come first if they held all items, until no other can come before the hits.
+class _Reader:
+    """Reads texts, those first that would come first at best, until no other can come before the hits.
 
     Which items an entry holds, and so its score, is known only when its text is read.
     """
-    hits: list[Hit] = []
-    for batch in _batches(ranked):
-        promised = batch[0][0]
-        if stretch.begins_behind(promised) or (len(hits) > limit and -promised > hits[limit].key[0]):
-            break
-        matching: dict[int, tuple[float, tuple[str, ...]]] = {}
-        texts = snapshot.texts([standing[0] for _, standing in batch])
-        for (_, standing), text in zip(batch, texts, strict=True):
-            matched = pattern.matched(text)
-            if matched:
-                ((score, _),) = stretch.order.rank((standing,), view, matched)
-                matching[standing[0]] = score, matched
-        for outline in stretch.candidates.outlines(list(matching)) if matching else ():
-            hit = stretch.hit(outline, *matching[outline.row])
-            behind = len(hits) > limit and hit is not None and hit.key > hits[limit].key
-            if hit is not None and not behind and admits(outline):
-                hits.append(hit)
-        hits.sort(key=_place)
-        del hits[limit + 1 :]
-    return hits
+
+    def __init__(
+        self, snapshot: BrowsePort, view: View, stretch: _Stretch, pattern: Pattern, weighed: Weighed | None
+    ) -> None:
+        self._snapshot = snapshot
+        self._view = view
+        self._stretch = stretch
+        self._pattern = pattern
+        self._weighed = weighed
+
+    def read(self, promised: Iterable[Promised], *, limit: int, admits: Callable[[Outline], bool]) -> list[Hit]:
+        """The first hits, best first, at most one more than the limit."""
+        hits: list[Hit] = []
+        stretch = self._stretch
+        for batch in _batches(promised):
+            tier, most = batch[0][0]
+            if stretch.begins_behind(tier, most) or (len(hits) > limit and (tier, -most) > hits[limit].key[:2]):
+                break
+            matching: dict[int, tuple[str, tuple[str, ...]]] = {}
+            rows = [row for _, row in batch]
+            for row, text in zip(rows, self._snapshot.texts(rows), strict=True):
+                matched = self._pattern.matched(text)
+                if matched:
+                    matching[row] = text, matched
+            for outline in stretch.candidates.outlines(list(matching)) if matching else ():
+                hit = self._place(outline, *matching[outline.row])
+                behind = len(hits) > limit and hit is not None and hit.key > hits[limit].key
+                if hit is not None and not behind and admits(outline):
+                    insort(hits, hit, key=_place)
+                    del hits[limit + 1 :]
+        return hits
+
+    def _place(self, outline: Outline, text: str, matched: tuple[str, ...]) -> Hit | None:
+        """An entry that matches at its place, or None if that is not wanted."""
+        found = None if self._weighed is None else self._weighed.score(outline, text)
+        if found is not None:
+            tier, addends = found
+            return self._stretch.hit(outline, round(fsum(addends), 4), matched, tier)
+        standing, part = (outline.row, outline.role, outline.tokens), self._weighed is not None
+        ((score, _),) = self._stretch.order.rank((standing,), self._view, matched, part=part)
+        return self._stretch.hit(outline, score, matched, PART if part else 0)
 
 
 def _batches(items: Iterable[Item]) -> Iterator[Sequence[Item]]:

@@ -6,6 +6,7 @@ was searched, and the place of the last hit. Nothing is remembered between two p
 
 from __future__ import annotations
 
+from array import array
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Final
 
@@ -16,7 +17,7 @@ from aforesaid.errors import RefInvalid
 from aforesaid.refs import seal, unseal
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from aforesaid.inquiry import Outline, Question
     from aforesaid.model import Session
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from aforesaid.refs import Issuer
 
 
-_KIND: Final = "cursor.2"
+_KIND: Final = "cursor.3"
 """Grows with the fields of a cursor: those of an older version are another search's."""
 
 
@@ -58,12 +59,12 @@ class Point(Struct, frozen=True, kw_only=True):
         return replace(self, start=self.end, end=0, after=None)
 
 
-def name_question(question: Question, session: str) -> bytes:
-    """A name that only this question in this session has.
+def name_question(question: Question, session: str, *, contextual: bool) -> bytes:
+    """A name that only this question in this session has, ordered by this ranking.
 
     The leaf is none of it: a host's moves on with every call. Whether the branch is the same, the point tells.
     """
-    return _digest(repr((question, session)).encode())
+    return _digest(repr((question, session, contextual)).encode())
 
 
 def name_sessions(families: Iterable[Iterable[Session]], own: str) -> bytes:
@@ -77,10 +78,16 @@ def name_sessions(families: Iterable[Iterable[Session]], own: str) -> bytes:
     return _digest(repr(states).encode())
 
 
-def name_content(outlines: Sequence[Outline]) -> bytes:
-    """A name that changes when an entry that is looked at changes, comes or goes."""
+def name_content(outlines: Sequence[Outline], weights: Mapping[int, float]) -> bytes:
+    """A name that changes when an entry that is looked at changes, comes or goes, or the order does.
+
+    Args:
+        outlines: what is looked at.
+        weights: bm25 of rows, which depends on all texts; empty where the order does not depend on it.
+    """
     rows = ",".join([str(outline.row) for outline in outlines])
-    return _digest(rows.encode() + b"".join([outline.digest for outline in outlines]))
+    listed = rows.encode() + b"".join([outline.digest for outline in outlines])
+    return _digest(b"".join((listed, array("q", weights).tobytes(), array("d", weights.values()).tobytes())))
 
 
 def _digest(data: bytes) -> bytes:
@@ -91,8 +98,8 @@ def mark(point: Point, question: bytes, issuer: Issuer) -> str:
     """The cursor of a point."""
     place: list[object] = []
     if point.after is not None:
-        score, *texts = point.after
-        place = [score, *(text.encode("utf-8", "surrogatepass") for text in texts)]
+        tier, score, *texts = point.after
+        place = [tier, score, *(text.encode("utf-8", "surrogatepass") for text in texts)]
     fields = [question, point.sessions, point.start, point.end, point.content, point.leaf, point.last, *place]
     return seal(_KIND, fields, issuer)
 
@@ -111,7 +118,7 @@ def follow(cursor: str | None, question: bytes, issuer: Issuer) -> Point | None:
     _, sessions, start, end, content, leaf, last, *place = fields
     after = None
     if place:
-        score, *texts = place
+        tier, score, *texts = place
         time, id_, key = (text.decode("utf-8", "surrogatepass") for text in texts)
-        after = (score, time, id_, key)
+        after = (tier, score, time, id_, key)
     return Point(sessions=sessions, start=start, end=end, content=content, leaf=leaf, last=last, after=after)

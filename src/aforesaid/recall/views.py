@@ -66,8 +66,7 @@ def view_session(snapshot: Snapshot, scope: Scope, leaf: str | None, point: Poin
 def view_other(snapshot: Snapshot, scope: Scope) -> View:
     """All of another session. What was written after a fork stands on none of the fork's branches."""
     last = snapshot.session.entries
-    tree = snapshot.tree()
-    branch = lineage.trace(tree.runs, tree.tail) if scope != "current-lineage" else ()
+    branch = snapshot.trunk() if scope != "current-lineage" else ()
     return View(spans=((1, last),) if last else (), branch=Places(branch), context=Places(()), leaf=None, last=last)
 
 

@@ -149,10 +149,8 @@ def _candidate(
 
 def _weigh(snapshot: Snapshot, query: Query, branch: Branch, request: str) -> Weights:
     """The rows that hold something of the topics, or of the words beside them."""
-    roots = contextual.roots_of(query.terms)
-    plain = tuple(term for term in query.terms if term not in roots)
-    beginnings = (*roots.values(), *contextual.asides(request, query.terms))
-    return snapshot.weigh_terms(plain, beginnings, branch.spans, contextual.pairs_of(request))
+    terms, beginnings, pairs = contextual.sought(request, query)
+    return snapshot.weigh_terms(terms, beginnings, branch.spans, pairs)
 
 
 def _order(

@@ -98,7 +98,7 @@ def test_lists_that_lack_too_much_are_read_anew(
 def test_a_list_that_the_formula_does_not_give_serves_its_generation_only(
     store: SqliteStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(postings, "_K1", 1.2000000001)
+    monkeypatch.setattr(postings, "K1", 1.2000000001)
     key = add(store, SAID)
     asked_twice(store, key)
     with store.read(key) as snapshot:

@@ -107,11 +107,21 @@ def test_texts_outside_the_full_text_index_are_always_proposed(store: SqliteStor
     with store.write("/b") as writer:
         writer.append([*chain("a walnut tree"), entry("b", "e1", "an oak", automatic=False)])
         unfed = writer.commit(described("/b"))
+    summary = entry("s", "e1", "an oak", kind="compaction", role="summary", automatic=False)
+    with store.write("/c") as writer:
+        writer.append([*chain("a walnut tree"), summary])
+        derived = writer.commit(described("/c"))
     for _ in range(2):
-        assert [propose(store, one, "a walnut tree") for one in (fed, unfed)] == [(1,), (1, 2)]
-        store.learn_words([fed, unfed])
+        assert [propose(store, one, "a walnut tree") for one in (fed, unfed, derived)] == [(1,), (1, 2), (1, 2)]
+        store.learn_words([fed, unfed, derived])
     known = store.words.known()
-    assert (known[fed.key].fed, known[unfed.key].fed) == (True, False)
+    told = [(known[one.key].fed, known[one.key].said) for one in (fed, unfed, derived)]
+    assert told == [(True, True), (False, False), (False, True)]
+    for one, rest in ((fed, ()), (unfed, (2,)), (derived, ())):
+        with store.read(one.key) as snapshot:
+            assert snapshot.propose(part("a walnut tree"), WHOLE, derived=False) == (1, *rest)
+            assert snapshot.unindexed(derived=False) == rest
+            assert snapshot.unindexed() == ((2,) if one is derived else rest)
 
 
 def test_an_index_that_cannot_be_read_is_only_missed(store: SqliteStore, tmp_path: Path) -> None:

@@ -47,7 +47,7 @@ _STANDINGS = (
     " WHERE {within} AND length(text) > 0{more} ORDER BY entry.row"
 )
 _ONE = (
-    "SELECT entry.row, id, kind, role, timestamp, tokens, digest, extra FROM entry"
+    f"SELECT entry.row, id, kind, role, timestamp, tokens, digest, extra, text, flags & {PACKED} FROM entry"
     " CROSS JOIN digest ON digest.row = entry.row WHERE entry.row = ? AND length(text) > 0{more}"
 )
 _BARE_STANDINGS = (
@@ -73,7 +73,10 @@ _NOT_WITHHELD = f" AND (flags & {AUTOMATIC} OR role = {_SUMMARY} OR kind IN ({_D
 def outlines(
     shard: Shard, spans: Sequence[Span], wanted: Filter, only: Sequence[int] | None = None
 ) -> tuple[Outline, ...]:
-    """The rows within the spans that have a text and pass the filter, in row order."""
+    """The rows within the spans that have a text and pass the filter, in row order.
+
+    Of few rows that are named the texts are remembered too, for whoever names few asks for them next.
+    """
     if not spans:
         return ()
     timed, named = _looks_closer(wanted)
@@ -110,7 +113,10 @@ def _select_few(shard: Shard, spans: Sequence[Span], wanted: Filter, only: Seque
     statement = _ONE.format(more=more)
     for row in sorted(set(only)):
         if any(first <= row <= last for first, last in spans):
-            yield from shard.database.connection.execute(statement, (row, *values))
+            for columns in shard.database.connection.execute(statement, (row, *values)):
+                *outline, text, packed = columns
+                shard.recent.keep(row, to_text(unsqueeze(text) if packed else text))
+                yield outline
 
 
 def standings(

@@ -78,7 +78,7 @@ class Derived(Roster):
     def _hint(self, key: str, incarnation: bytes, generation: int) -> Hint | None:
         return self._picker.hint(key, incarnation, generation)
 
-    def _read_words(self, key: str) -> tuple[bytes, int, tuple[str, ...] | None, bool]:
+    def _read_words(self, key: str) -> tuple[bytes, int, tuple[str, ...] | None, int]:
         with self.read(key) as snapshot:
             return snapshot.incarnation, snapshot.session.generation, snapshot.words(), snapshot.fed
 

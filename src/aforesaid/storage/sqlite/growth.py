@@ -89,6 +89,12 @@ class Corpus:
             del self.lengths[last + 1 :]
             self.last = last
 
+    def until(self, last: int) -> tuple[int, int]:
+        """How many of the rows up to one are in the index, and how many tokens they have together."""
+        if last >= self.last:
+            return self.rows, self.tokens
+        return bisect_right(self._indexed, last), int(sum(self.lengths[: last + 1]))
+
     def fed(self, after: int) -> list[int]:
         """The rows beyond one that have tokens."""
         new = self._indexed[bisect_right(self._indexed, after) :]

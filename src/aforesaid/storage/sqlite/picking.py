@@ -127,10 +127,13 @@ class Hint(NamedTuple):
     key: str
     state: State
 
-    @property
-    def fed(self) -> bool:
-        """Whether each of its texts is known to be in its full-text index."""
-        return self.state.fed
+    def fed(self, *, derived: bool) -> bool:
+        """Whether each of its texts is known to be in its full-text index.
+
+        Args:
+            derived: those too that a model wrote about others.
+        """
+        return self.state.fed if derived else self.state.said
 
     def fitting(self, clue: Clue) -> tuple[str, ...] | None:
         """The words that a clue may stand for; None if there are too many, or nobody knows."""

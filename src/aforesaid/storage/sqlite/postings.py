@@ -45,7 +45,7 @@ _ROWS = "SELECT rowid FROM search WHERE search MATCH ?"
 _SCORES = "SELECT rowid, bm25(search) FROM search WHERE search MATCH ?"
 DISTANCE = 3
 """Words that may stand between two that are near each other."""
-_K1, _B = 1.2, 0.75
+K1, B = 1.2, 0.75
 """The constants of FTS5's bm25."""
 
 
@@ -254,6 +254,16 @@ class Postings:
         self._trim()
         return found
 
+    def corpus(self, connection: apsw.Connection, generation: int) -> Corpus:
+        """The figures that bm25 is computed from, as they are in this generation.
+
+        Raises:
+            apsw.Error: the index cannot be read.
+        """
+        self._turn(generation)
+        self._corpus.catch_up(connection)
+        return self._corpus
+
     def pairs(self, connection: apsw.Connection, generation: int, pairs: Sequence[str]) -> list[array[int]]:
         """The rows in which each pair of words stands near each other; kept as `lists` are.
 
@@ -334,13 +344,13 @@ class Postings:
             numpy = self._load_numpy()
             if numpy is None:
                 for row, addend in zip(found.rows, found.addends, strict=True):
-                    norm = _K1 * (1 - _B + _B * corpus.lengths[row] / average)
-                    found.counts.append(float(round(-addend * norm / (idf * (_K1 + 1.0) + addend))))
+                    norm = K1 * (1 - B + B * corpus.lengths[row] / average)
+                    found.counts.append(float(round(-addend * norm / (idf * (K1 + 1.0) + addend))))
             else:
                 lengths = numpy.frombuffer(corpus.lengths)[numpy.frombuffer(found.rows, dtype=numpy.int64)]
                 addends = numpy.frombuffer(found.addends)
-                norms = _K1 * (1 - _B + _B * lengths / average)
-                counts = numpy.rint(-addends * norms / (idf * (_K1 + 1.0) + addends))
+                norms = K1 * (1 - B + B * lengths / average)
+                counts = numpy.rint(-addends * norms / (idf * (K1 + 1.0) + addends))
                 found.counts.frombytes(counts.tobytes())
         found.grows = self._weigh(found).tobytes() == found.addends.tobytes()  # arrays of floats compare slowly
 
@@ -353,13 +363,13 @@ class Postings:
         numpy = self._load_numpy()
         if numpy is None:
             weights = [
-                -(idf * (count * (_K1 + 1.0) / (count + _K1 * (1 - _B + _B * corpus.lengths[row] / average))))
+                -(idf * (count * (K1 + 1.0) / (count + K1 * (1 - B + B * corpus.lengths[row] / average))))
                 for row, count in zip(found.rows, counts, strict=True)
             ]
             return array("d", weights)
         lengths = numpy.frombuffer(corpus.lengths)[numpy.frombuffer(found.rows, dtype=numpy.int64)]
         many = numpy.frombuffer(counts)
-        weighed = -(idf * (many * (_K1 + 1.0) / (many + _K1 * (1 - _B + _B * lengths / average))))
+        weighed = -(idf * (many * (K1 + 1.0) / (many + K1 * (1 - B + B * lengths / average))))
         return array("d", weighed.tobytes())
 
     def _idf(self, rows: int) -> float:

@@ -41,7 +41,13 @@ _PROPOSED = "SELECT rowid FROM search WHERE search MATCH ? AND {within}"
 
 
 def propose(
-    shard: Shard, alternatives: Alternatives, spans: Sequence[Span], *, generation: int, hint: Hint | None = None
+    shard: Shard,
+    alternatives: Alternatives,
+    spans: Sequence[Span],
+    *,
+    generation: int,
+    hint: Hint | None = None,
+    derived: bool = True,
 ) -> tuple[int, ...] | None:
     """The rows within the spans whose texts may hold one of the alternatives, in order; None: any of them may.
 
@@ -51,6 +57,7 @@ def propose(
         spans: rows that count.
         generation: of the session in this transaction.
         hint: what the index of words knows of the session as it is.
+        derived: whether texts that a model wrote about others count.
 
     Raises:
         apsw.Error: the index cannot be read.
@@ -69,7 +76,7 @@ def propose(
             queries[query] = None
     condition, bounds = within(shard, "search.rowid", spans)
     statement = _PROPOSED.format(within=condition)
-    unfed = () if hint is not None and hint.fed else shard.unfed(generation)
+    unfed = () if hint is not None and hint.fed(derived=derived) else shard.unfed(generation)
     rows = {row for row in unfed if any(first <= row <= last for first, last in spans)}
     for query in queries:
         found: list[Any] = shard.database.connection.execute(statement, (query, *bounds)).fetchall()

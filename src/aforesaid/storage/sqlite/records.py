@@ -7,6 +7,7 @@ gives back exactly what it took. Called by `writer`, `snapshot` and `catalogue`;
 from __future__ import annotations
 
 import zlib
+from functools import lru_cache
 from typing import Any
 
 import msgspec
@@ -189,6 +190,7 @@ def pack_extra(extra: Extra) -> bytes:
         return _ARMOURED + _encode(_armour(fields))
 
 
+@lru_cache(maxsize=128)  # a search of many sessions closes their files and opens them again, and few have changed
 def unpack_session(data: bytes) -> Session:
     """The session that `pack` took."""
     if data[:1] == _DIRECT:

@@ -7,7 +7,7 @@ literals are verified in the text before they count towards a limit. Scores are 
 from __future__ import annotations
 
 from array import array
-from functools import partial
+from functools import lru_cache, partial
 from itertools import pairwise
 from math import log
 from typing import TYPE_CHECKING
@@ -141,6 +141,17 @@ def disjunction(terms: Iterable[str]) -> tuple[str, ...]:
     return tuple(phrases)
 
 
+@lru_cache(maxsize=64)  # a search of many sessions asks each for the same
+def phrases_of(terms: tuple[str, ...], roots: tuple[str, ...]) -> tuple[str, ...]:
+    """What is weighed: terms, and all words that begin with a root."""
+    return tuple(dict.fromkeys((*disjunction(terms), *(beginning(root) for root in roots))))
+
+
+def pairs_of(near: Iterable[tuple[str, str]]) -> tuple[str, ...]:
+    """Two beginnings of words that stand near each other, each once."""
+    return tuple(dict.fromkeys(beside(*pair) for pair in near))
+
+
 def rank(
     shard: Shard, phrases: tuple[str, ...], spans: Sequence[Span], limit: int, *, generation: int
 ) -> tuple[TermRow, ...]:
@@ -169,22 +180,19 @@ def weigh(
         return Weights(rows=array("q"), scores=array("d"), roles=b"", names=ROLES)
     connection, fed = shard.database.connection, shard.facts(generation).fed
     # FTS5 takes words that more than half of the rows hold for worthless; short sessions have many of those.
-    lists = [
-        (rows, addends, _smooth_idf(len(rows), fed) / _idf(len(rows), fed))
-        for rows, addends in shard.postings.lists(connection, generation, phrases)
-    ]
-    near = [(rows, NEAR * _smooth_idf(len(rows), fed)) for rows in shard.postings.pairs(connection, generation, pairs)]
+    lists = [(*found, smoothing(len(found[0]), fed)) for found in shard.postings.lists(connection, generation, phrases)]
+    near = [(rows, nearness(len(rows), fed)) for rows in shard.postings.pairs(connection, generation, pairs)]
     roles = shard.facts(generation).roles
     inside = bytearray(len(roles))
     for first, last in spans:
         inside[first : last + 1] = b"\x01" * (min(last + 1, len(inside)) - first)
     numpy = shard.postings.numpy()
-    add = _add if numpy is None else partial(_add_arrays, numpy)
-    rows, scores = add(lists, near, inside)
+    total = add if numpy is None else partial(add_arrays, numpy)
+    rows, scores = total(lists, near, inside)
     return Weights(rows=rows, scores=scores, roles=bytes(map(roles.__getitem__, rows)), names=ROLES)
 
 
-def _add(
+def add(
     lists: Sequence[tuple[array[int], array[float], float]], near: Sequence[tuple[array[int], float]], inside: bytearray
 ) -> tuple[array[int], array[float]]:
     """The rows within, ascending, with the sums of what each list adds."""
@@ -201,7 +209,7 @@ def _add(
     return array("q", kept), array("d", [round(weights[row] * SCALE) / SCALE for row in kept])
 
 
-def _add_arrays(
+def add_arrays(
     numpy: Any,
     lists: Sequence[tuple[array[int], array[float], float]],
     near: Sequence[tuple[array[int], float]],
@@ -222,7 +230,17 @@ def _add_arrays(
     return array("q", kept.astype(numpy.int64).tobytes()), array("d", scores.tobytes())
 
 
-def _idf(rows: int, total: int) -> float:
+def smoothing(rows: int, total: int) -> float:
+    """What turns an addend of FTS5's bm25 into one whose idf is never about zero."""
+    return _smooth_idf(rows, total) / idf_of(rows, total)
+
+
+def nearness(rows: int, total: int) -> float:
+    """What a pair of words near each other adds, which so many rows hold."""
+    return NEAR * _smooth_idf(rows, total)
+
+
+def idf_of(rows: int, total: int) -> float:
     """How rare FTS5 takes a phrase to be."""
     return max(log((total - rows + 0.5) / (rows + 0.5)), 1e-6)
 

@@ -121,8 +121,9 @@ class Shard:
         spent: whether the connection has written so much that a new one will be faster.
         spans: those that stand in the temporary table of the connection (see `search`).
         tree: the shape of the session at a generation.
-        listed, stood, proposed: the latest listing of entries, of what their order depends on, and of those that may
-            match, with what was asked for; the next page often asks for the same.
+        trunk: its last branch at a generation.
+        listed, stood, proposed, weighed: the latest listing of entries, of what their order depends on, of those that
+            may match, and of their bm25, with what was asked for; the next page often asks for the same.
         unpacked: the first row whose text may wait to be packed (see `packing`).
         unindexed: the first row whose words and digest wait to be stored (see `feeding`); None while somebody reads.
         schema: of SQLite, in which its full-text index and digests stand: `temp` where those of the file lack rows.
@@ -154,9 +155,11 @@ class Shard:
         "stood",
         "tail",
         "tree",
+        "trunk",
         "unindexed",
         "unpacked",
         "vocabulary",
+        "weighed",
         "weight",
     )
 
@@ -172,14 +175,18 @@ class Shard:
         self.spans: Sequence[Span] = ()
         self.tail: int | None = None
         self.tree: tuple[int, Tree] | None = None
+        self.trunk: tuple[int, tuple[Span, ...]] | None = None
         self.listed: tuple[tuple[int, tuple[Span, ...], Filter], tuple[Outline, ...]] | None = None
-        self.stood: tuple[tuple[int, tuple[Span, ...], Filter], tuple[Standing, ...]] | None = None
-        self.proposed: tuple[tuple[int, tuple[Span, ...], Alternatives], tuple[int, ...]] | None = None
+        self.stood: tuple[tuple[int, tuple[Span, ...], Filter, tuple[int, ...] | None], tuple[Standing, ...]] | None = (
+            None
+        )
+        self.proposed: tuple[tuple[int, tuple[Span, ...], Alternatives, bool], tuple[int, ...]] | None = None
         self.unpacked: int | None = None
         self.unindexed: int | None = None
         self.schema = "main"
         self.vocabulary: tuple[int, bytes] | None = None
         self.answered: tuple[int, dict[int, tuple[str, ...]]] | None = None
+        self.weighed: tuple[tuple[int, tuple[str, ...], tuple[str, ...], int], dict[int, float]] | None = None
         self.weight = 0
         self._blocks: tuple[int, Blocks] | None = None
         self._facts: tuple[int, Facts] | None = None

@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from aforesaid.errors import ExactSearchFailed, TextSearchFailed
+from aforesaid.lineage import trace
 from aforesaid.model import Mark, Run, Source, StoredEntry, Tree
 from aforesaid.storage.sqlite import id_blocks, search
 from aforesaid.storage.sqlite.failures import UNREADABLE, is_damage, store_error
@@ -34,7 +35,7 @@ from aforesaid.storage.sqlite.spans import MANY, select_rows
 from aforesaid.text import digest
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from typing import Any
 
     from aforesaid.answers import TermRow, Weights
@@ -100,17 +101,29 @@ class ShardSnapshot:
         generation = self._session.generation
         if self._shard.tree is None or self._shard.tree[0] != generation:
             with self._reading():
-                runs: list[Any] = self._connection.execute(_RUNS).fetchall()
-                ends = [last for _, last, _ in runs[:-1]] + [self._session.entries]  # see `writer`
                 tree = Tree(
-                    runs=tuple(
-                        [Run(first=run[0], last=last, parent=run[2]) for run, last in zip(runs, ends, strict=False)]
-                    ),
+                    runs=self._runs(),
                     marks=tuple(_mark(row, change) for row, change in self._connection.execute(_MARKS)),
                     tail=self._shard.tail,
                 )
             self._shard.tree = (generation, tree)
         return self._shard.tree[1]
+
+    def trunk(self) -> tuple[Span, ...]:
+        """The rows of the branch that the session ends with, root first."""
+        generation = self._session.generation
+        if self._shard.tree is not None and self._shard.tree[0] == generation:
+            tree = self._shard.tree[1]
+            return trace(tree.runs, tree.tail)
+        if self._shard.trunk is None or self._shard.trunk[0] != generation:
+            with self._reading():
+                self._shard.trunk = (generation, trace(self._runs(), self._shard.tail))
+        return self._shard.trunk[1]
+
+    def _runs(self) -> tuple[Run, ...]:
+        runs: list[Any] = self._connection.execute(_RUNS).fetchall()
+        ends = [last for _, last, _ in runs[:-1]] + [self._session.entries]  # see `writer`
+        return tuple([Run(first=run[0], last=last, parent=run[2]) for run, last in zip(runs, ends, strict=False)])
 
     def rows(self, ids: Sequence[str]) -> tuple[int | None, ...]:
         """The row of each id."""
@@ -193,9 +206,35 @@ class ShardSnapshot:
     ) -> Weights:
         """Every row that holds one of the terms or a word with one of the roots, with its bm25."""
         with self._searching(TextSearchFailed):
-            phrases = tuple(dict.fromkeys((*search.disjunction(terms), *(search.beginning(root) for root in roots))))
-            pairs = tuple(dict.fromkeys(search.beside(*pair) for pair in near))
+            phrases, pairs = search.phrases_of(tuple(terms), tuple(roots)), search.pairs_of(near)
             return search.weigh(self._shard, phrases, spans, pairs, generation=self._session.generation)
+
+    def weigh_all(
+        self, terms: Sequence[str], roots: Sequence[str], near: Sequence[tuple[str, str]] = (), *, last: int
+    ) -> Mapping[int, float]:
+        """What `weigh_terms` gives for every row up to one, as if the session ended there."""
+        from aforesaid.storage.sqlite import weighing  # late: automatic retrieval has no use for it
+
+        generation = self._session.generation
+        phrases, pairs = search.phrases_of(tuple(terms), tuple(roots)), search.pairs_of(near)
+        asked = (generation, phrases, pairs, last)
+        if self._shard.weighed is not None and self._shard.weighed[0] == asked:
+            return self._shard.weighed[1]
+        with self._reading():
+            if last < self._session.entries:
+                found = weighing.weigh_until(self._shard, phrases, pairs, last, generation=generation)
+            else:
+                found = weighing.weigh_all(self._shard, phrases, pairs)
+        self._shard.weighed = (asked, found) if len(found) <= weighing.KEPT else None
+        return found
+
+    def unindexed(self, *, derived: bool = True) -> tuple[int, ...]:
+        """The rows with a text that is not in the full-text index."""
+        hint = self._hint()
+        if hint is not None and hint.fed(derived=derived):
+            return ()
+        with self._reading():
+            return self._shard.unfed(self._session.generation)
 
     def count_terms(self, terms: Sequence[str], spans: Sequence[Span]) -> int:
         """How many rows within the spans hold at least one of the terms."""
@@ -208,10 +247,17 @@ class ShardSnapshot:
         return self._shard.incarnation
 
     @property
-    def fed(self) -> bool:
-        """Whether each text of the session is in its full-text index."""
+    def fed(self) -> int:
+        """Which texts of the session are in its full-text index, as the index of words has it."""
+        from aforesaid.inquiry import DERIVED  # late: automatic retrieval has no use for it
+        from aforesaid.storage.sqlite.words import ALL, SAID, SOME
+
         with self._reading():
-            return not self._shard.unfed(self._session.generation)
+            others = self._shard.unfed(self._session.generation)
+        if not others:
+            return ALL
+        derived = all(one.kind in DERIVED or one.role == "summary" for one in self.entries(others))
+        return SAID if derived else SOME
 
     def words(self) -> tuple[str, ...] | None:
         """Every word of the session's texts once, in the form of the index; None if that was made by other rules."""
@@ -227,6 +273,7 @@ class ShardSnapshot:
         if rows is not None:
             from aforesaid.storage.sqlite import browse  # late: automatic retrieval has no use for it
 
+            self._shard.recent.texts(self._session.generation)
             with self._reading():
                 return browse.outlines(self._shard, spans, wanted, rows)
         asked = (self._session.generation, tuple(spans), wanted)
@@ -243,20 +290,21 @@ class ShardSnapshot:
         self, spans: Sequence[Span], wanted: Filter, rows: Sequence[int] | None = None
     ) -> tuple[Standing, ...]:
         """The same rows in the same order, with what is cheap to read."""
-        asked = (self._session.generation, tuple(spans), wanted)
-        if rows is None and self._shard.stood is not None and self._shard.stood[0] == asked:
+        asked = (self._session.generation, tuple(spans), wanted, None if rows is None else tuple(rows))
+        if self._shard.stood is not None and self._shard.stood[0] == asked:
             return self._shard.stood[1]
         from aforesaid.storage.sqlite import browse  # late: automatic retrieval has no use for it
 
         with self._reading():
             found = browse.standings(self._shard, spans, wanted, rows)
-        if rows is None:
-            self._shard.stood = (asked, found) if len(found) <= browse.KEPT else None
+        self._shard.stood = (asked, found) if len(found) <= browse.KEPT >= len(asked[3] or ()) else None
         return found
 
-    def propose(self, alternatives: Alternatives, spans: Sequence[Span]) -> tuple[int, ...] | None:
+    def propose(
+        self, alternatives: Alternatives, spans: Sequence[Span], *, derived: bool = True
+    ) -> tuple[int, ...] | None:
         """The rows within the spans whose texts may hold one of the alternatives; None: any of them may."""
-        asked = (self._session.generation, tuple(spans), alternatives)
+        asked = (self._session.generation, tuple(spans), alternatives, derived)
         if self._shard.proposed is not None and self._shard.proposed[0] == asked:
             return self._shard.proposed[1]
         from aforesaid.storage.sqlite import proposals  # late: automatic retrieval has no use for it
@@ -268,6 +316,7 @@ class ShardSnapshot:
                 spans,
                 generation=self._session.generation,
                 hint=self._hint(),
+                derived=derived,
             )
         self._shard.proposed = (asked, found) if found is not None and len(found) <= proposals.KEPT else None
         return found

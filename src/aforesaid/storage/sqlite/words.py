@@ -37,8 +37,10 @@ LONG = 20_000
 """Bytes of a word from which on a session counts as one that may hold anything: SQLite cuts very long tokens."""
 LISTED = 64_000_000
 """Bytes of the list of words that are held in memory at most; a longer one is read from the file each time."""
-_LONG_WORD, _FED = 1, 2
+_LONG_WORD, _FED, _SAID = 1, 2, 4
 """Bits of the column `long`."""
+SOME, ALL, SAID = 0, 1, 2
+"""Which texts of a session are in its full-text index: some, all, or all but those that a model wrote about others."""
 _REMEMBERED = 1_000_000
 """Words that a process knows to be in the list."""
 _BLOCKS = 64
@@ -67,6 +69,7 @@ class State(Struct, frozen=True, kw_only=True):
         number: of its row.
         long: whether it may hold any word.
         fed: whether each of its texts is in its full-text index.
+        said: whether each is that no model wrote about others (`inquiry.DERIVED`).
     """
 
     incarnation: bytes
@@ -74,6 +77,7 @@ class State(Struct, frozen=True, kw_only=True):
     number: int
     long: bool
     fed: bool
+    said: bool
 
 
 class WordIndex:
@@ -101,14 +105,14 @@ class WordIndex:
         """The sessions that it knows, by key, as they were then; the same object while nothing changes."""
         return self._read(self._known) or {}
 
-    def learn(self, key: str, read: Callable[[], tuple[bytes, int, Iterable[str] | None, bool]]) -> None:
+    def learn(self, key: str, read: Callable[[], tuple[bytes, int, Iterable[str] | None, int]]) -> None:
         """Takes over the words of a session.
 
         Args:
             key: the session.
-            read: gives its incarnation, generation and words (None: they are not known), and whether each of its texts
-                is in its full-text index; called while nothing can be discarded, so that what is forgotten meanwhile
-                cannot come back.
+            read: gives its incarnation, generation and words (None: they are not known), and which of its texts are in
+                its full-text index (`SOME`, `ALL` or `SAID`); called while nothing can be discarded, so that what is
+                forgotten meanwhile cannot come back.
         """
         if not self._annex.writable:
             return
@@ -117,7 +121,7 @@ class WordIndex:
             words = list(found or ())
             # A character has at most four bytes.
             long = found is None or max(map(len, words), default=0) >= LONG // 4
-            flags = _LONG_WORD * long | _FED * fed
+            flags = _LONG_WORD * long | _FED * (fed == ALL) | _SAID * (fed != SOME)
 
             def write(connection: apsw.Connection) -> None:
                 self._turn(connection)
@@ -204,6 +208,7 @@ class WordIndex:
                     number=number,
                     long=bool(long & _LONG_WORD),
                     fed=bool(long & _FED),
+                    said=bool(long & (_FED | _SAID)),
                 )
                 for key, incarnation, generation, number, long in rows
             }

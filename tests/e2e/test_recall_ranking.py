@@ -1,0 +1,230 @@
+"""The order of explicit search beside that of automatic retrieval: the same scores, whatever happens meanwhile."""
+
+from __future__ import annotations
+
+from math import log
+from random import Random
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from tests import pi
+
+from aforesaid import Engine
+from aforesaid.answers import PART_NAMES
+from aforesaid.errors import RefInvalid, StaleCursor
+from aforesaid.recall.topics import Weighed
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from aforesaid import Found
+    from aforesaid.inquiry import Outline
+
+NAMES = ("parse_port", "src/db/pool.py", "E_CONN_4711", "loadConfig", "PG_PORT")
+PHRASES = ("the retry budget", "数据库 端口", "porta del server", "запрос к базе")
+TOPICS = ("gateway", "latency", "migration", "Ann", "5433", "walnut", "perché", "데이터베이스", "schema", "tuesday")
+FILLER = (
+    "we", "looked", "at", "it", "again", "and", "then", "the", "other", "one", "was", "slower", "because", "nobody",
+    "migrated", "gateways", "of", "3", "on", "2026-11-30", "при", "これ",
+)  # fmt: skip
+QUESTIONS: tuple[tuple[str, dict[str, Any], str], ...] = (
+    ("parse_port", {}, "parse_port"),
+    ("src/db/pool.py", {}, "src/db/pool.py"),
+    ("parse_port E_CONN_4711", {"match": "any"}, "parse_port E_CONN_4711"),
+    ("parse_port PG_PORT loadConfig", {"match": "any"}, "parse_port PG_PORT loadConfig"),
+    ("parse_port PG_PORT", {}, "parse_port PG_PORT"),
+    ("the retry budget", {"mode": "phrase"}, '"the retry budget"'),
+    ("数据库 端口", {"mode": "phrase"}, '"数据库 端口"'),
+)
+TOPICAL: tuple[tuple[str, dict[str, Any], str], ...] = (
+    ("gateway", {}, "gateway"),
+    ("walnut", {}, "walnut"),
+    ("latency gateway schema", {"match": "any"}, "latency gateway schema"),
+    ("latency gateway", {}, "latency gateway"),
+    ("loadConfig latency", {"match": "any"}, "loadConfig latency"),
+    ("Ann migration", {"match": "any"}, "Ann migration"),
+    ("5433 perché", {"match": "any"}, "5433 perché"),
+    ("when schema tuesday 2026-11-30", {"match": "any"}, "when schema tuesday 2026-11-30"),
+    ("데이터베이스", {}, "데이터베이스"),
+    ("what did you say about latency", {"match": "any"}, "what did you say about latency"),
+    ("what did I tell you of the schema", {"match": "any"}, "what did I tell you of the schema"),
+)
+
+
+def made(seed: int, count: int = 150) -> list[pi.Row]:
+    """A session in which no two texts are the same."""
+    random = Random(seed)
+    rows: list[pi.Row] = []
+    for number in range(count):
+        words = random.choices(FILLER, k=random.randint(2, 40))
+        words += random.choices(TOPICS, k=random.choice((0, 0, 1, 1, 2, 4)))
+        words += random.choices(NAMES, k=random.choice((0, 0, 0, 1, 2)))
+        words += [random.choice(PHRASES)] if random.random() < 0.15 else []
+        random.shuffle(words)
+        speaker = random.choice(("", "", "", "Ann: ", "Bob: "))
+        text = f"{speaker}{' '.join(words)} ({'xyz'[number % 3]}{number}x)"
+        if random.random() < 0.1:
+            text += " /very/long_list.of/names.py" * random.randint(1, 60)
+        role = random.choice(("user", "assistant", "toolResult"))
+        rows.append(pi.message(f"{number:08x}", rows[-1]["id"] if rows else None, text, role, number * 7))
+    return rows
+
+
+def walk(engine: Engine, query: str, limit: int, **asked: Any) -> Iterator[Found]:
+    cursor = None
+    while True:
+        page = engine.recall(query, limit=limit, cursor=cursor, **asked)
+        yield from page.hits
+        cursor = page.next
+        if cursor is None:
+            return
+
+
+@pytest.mark.parametrize("ranking", ["contextual", "documented"])
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_hits_have_the_scores_and_the_order_of_automatic_retrieval(
+    tmp_path: Path, ranking: str, seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    parts: dict[str, dict[str, float]] = {}
+    score = Weighed.score
+
+    def watched(weighed: Weighed, outline: Outline, text: str) -> tuple[int, tuple[float, ...]] | None:
+        found = score(weighed, outline, text)
+        if found is not None:
+            parts[outline.id] = {name: value for name, value in zip(PART_NAMES, found[1], strict=True) if value}
+        return found
+
+    monkeypatch.setattr(Weighed, "score", watched)
+    file = pi.write(tmp_path / "session.jsonl", [pi.header(), *made(seed)])
+    settings = {
+        "retrieval.ranking": ranking, "retrieval.maxResults": 100, "context.maxRetrievedHistoryTokens": 200_000,
+        "retrieval.sparing": False,
+    }  # fmt: skip
+    compared = 0
+    with Engine.open(tmp_path / "store", settings=settings) as engine:
+        for query, asked, request in (*QUESTIONS, *(TOPICAL if ranking == "contextual" else ())):
+            automatic = engine.retrieve(session=file, query=request, context_entries=())
+            scores = {hit.entry_id: hit.score for hit in automatic.hits}
+            hits = list(walk(engine, query, 7, session=file, **asked))
+            assert hits == list(walk(engine, query, 200, session=file, **asked)), query
+            both = [hit for hit in hits if hit.entry_id in scores]
+            found = {hit.entry_id for hit in both}
+            expected = [hit.entry_id for hit in automatic.hits if hit.entry_id in found]
+            assert [hit.entry_id for hit in both] == expected, query
+            assert {hit.entry_id: hit.score for hit in both} == {id_: scores[id_] for id_ in found}, query
+            if ranking == "contextual":
+                told = {hit.entry_id: hit.score_parts for hit in automatic.hits if hit.entry_id in found}
+                assert {id_: parts[id_] for id_ in found} == told
+            for hit in hits:
+                if hit.entry_id in parts:  # of what automatic retrieval looks for
+                    assert sum(parts[hit.entry_id].values()) == pytest.approx(hit.score, abs=1e-6)
+            parts.clear()
+            compared += len(both)
+    assert compared > (150 if ranking == "contextual" else 100)
+
+
+def grow(file: Path, rows: list[pi.Row], random: Random) -> None:
+    """What a host writes while somebody pages: the call that asks for the next page, and what it gave."""
+    words = " ".join(random.choices((*NAMES, *TOPICS, *FILLER), k=random.randint(1, 60)))
+    id_ = f"{len(rows):08x}"
+    rows.append(pi.message(id_, rows[-1]["id"], words, random.choice(("assistant", "toolResult")), len(rows) * 7))
+    pi.write(file, [pi.header(), *rows])
+
+
+@pytest.mark.parametrize("ranking", ["contextual", "documented"])
+@pytest.mark.parametrize("scope", ["current-branch", "host-wide"])
+def test_a_session_that_grows_between_two_pages_moves_no_hit(tmp_path: Path, ranking: str, scope: Any) -> None:
+    random = Random(9)
+    rows = made(4, 120)
+    file = tmp_path / "session.jsonl"
+    other = pi.write(tmp_path / "other.jsonl", [pi.header("other"), *made(5, 60)])
+    settings = {"retrieval.ranking": ranking}
+    with Engine.open(tmp_path / "store", settings=settings) as one, Engine.open(tmp_path / "store") as keeper:
+        for query, asked, _ in (*QUESTIONS, *TOPICAL):
+            pi.write(file, [pi.header(), *rows])
+            one.index(file, other)
+            whole = list(walk(one, query, 200, session=file, scope=scope, **asked))
+            seen: list[Found] = []
+            cursor = None
+            for page in range(200):
+                if page % 2:  # a command begins anew for each page, and a service holds on to what it knows
+                    with Engine.open(tmp_path / "store", settings=settings) as engine:
+                        found = engine.recall(query, session=file, scope=scope, limit=5, cursor=cursor, **asked)
+                else:
+                    found = one.recall(query, session=file, scope=scope, limit=5, cursor=cursor, **asked)
+                seen += found.hits
+                cursor = found.next
+                if cursor is None:
+                    break
+                grow(file, rows, random)
+                keeper.index(file)
+            assert [(hit.entry_id, hit.score) for hit in seen] == [(hit.entry_id, hit.score) for hit in whole], query
+            del rows[120:]
+
+
+def test_a_text_that_is_not_looked_at_and_changes_makes_the_cursor_stale(tmp_path: Path) -> None:
+    rows = made(6, 80)
+    file = pi.write(tmp_path / "session.jsonl", [pi.header(), *rows])
+    with Engine.open(tmp_path / "store") as engine:
+        first = engine.recall("gateway", session=file, roles=["user"], limit=2)
+        assert first.next is not None
+        changed = next(row for row in rows if row["message"]["role"] == "assistant")
+        changed["message"]["content"][0]["text"] = "gateway gateway gateway"
+        pi.write(file, [pi.header(), *rows])
+        with pytest.raises(StaleCursor):
+            engine.recall("gateway", session=file, roles=["user"], limit=2, cursor=first.next)
+    with Engine.open(tmp_path / "store", settings={"retrieval.ranking": "documented"}) as engine:
+        first = engine.recall("gateway", session=file, roles=["user"], limit=2)
+        changed["message"]["content"][0]["text"] = "another one"
+        pi.write(file, [pi.header(), *rows])
+        assert engine.recall("gateway", session=file, roles=["user"], limit=2, cursor=first.next).hits
+
+
+def test_a_cursor_belongs_to_the_ranking_that_made_it(tmp_path: Path) -> None:
+    file = pi.write(tmp_path / "session.jsonl", [pi.header(), *made(7, 80)])
+    with Engine.open(tmp_path / "store") as engine:
+        cursor = engine.recall("gateway", session=file, limit=2).next
+    with Engine.open(tmp_path / "store", settings={"retrieval.fts": False}) as engine, pytest.raises(RefInvalid):
+        engine.recall("gateway", session=file, limit=2, cursor=cursor)
+
+
+def test_what_automatic_retrieval_would_not_find_comes_last(tmp_path: Path) -> None:
+    texts = ["the observers", "a servery", "one server", "E_OBSERVER_7", "Servers", "x" * 30 + "server"]
+    rows = [*pi.conversation(texts), pi.compaction("c1", "e0000005", "e0000005", "a server summary", 9)]
+    file = pi.write(tmp_path / "session.jsonl", [pi.header(), *rows])
+    with Engine.open(tmp_path / "store") as engine:
+        hits = list(walk(engine, "server", 2, session=file, summaries=True))
+        assert hits[0].entry_id == "e0000002"
+        assert {hit.entry_id for hit in hits} == {"e0000000", "e0000001", "e0000002", "e0000005", "c1"}
+        # A name stands in the first tier, in whatever entry.
+        named = list(walk(engine, "E_OBSERVER_7", 2, session=file, summaries=True))
+        assert [hit.entry_id for hit in named] == ["e0000003"]
+        # Nothing that automatic retrieval looks for: the documented sum, as for names.
+        assert all(hit.score > 100 for hit in walk(engine, "the", 2, session=file))
+
+
+def test_the_score_is_this_sum(tmp_path: Path) -> None:
+    texts = ["PG_PORT is 5433", "and nothing else is here", "it listens"]
+    rows = [*pi.conversation(texts), pi.message("r", "e0000002", "see a/b_c.d for PG_PORT", "toolResult", 3)]
+    file = pi.write(tmp_path / "session.jsonl", [pi.header(), *rows])
+
+    def relevance(words: int) -> float:
+        # Two of four rows hold the name, once each; the rows have 4, 5, 2 and 8 words.
+        idf = log(1 + (4 - 2 + 0.5) / (2 + 0.5))
+        return round(idf * 2.2 / (1 + 1.2 * (0.25 + 0.75 * words / (19 / 4))), 4)
+
+    sums = {
+        # identifier, branch, symbol, recency, tokens, relevance, names: four marks in a result
+        "r": 100 + 15 + 10 + 8 - 12 * 9 / 4000 + relevance(8) + round(3.2 * log(5), 4),
+        # identifier, branch, symbol, authority, recency, tokens, relevance
+        "e0000000": 100 + 15 + 10 + 8 + 0 - 12 * 8 / 4000 + relevance(4),
+    }
+    for ranking in ("contextual", "documented"):
+        if ranking == "documented":
+            sums["r"] -= relevance(8) + round(3.2 * log(5), 4)
+            sums["e0000000"] -= relevance(4)
+        with Engine.open(tmp_path / "store", settings={"retrieval.ranking": ranking}) as engine:
+            hits = engine.recall("PG_PORT", session=file).hits
+        assert {hit.entry_id: hit.score for hit in hits} == pytest.approx(sums, abs=1e-6)
+        assert [hit.entry_id for hit in hits] == sorted(sums, key=lambda id_: -sums[id_])
