@@ -143,8 +143,8 @@ class Similar(Struct, frozen=True, kw_only=True, gc=False):
         similarity: cosine to the query, rounded to six decimals.
         start, end: of the passage.
         hash: of the passage when its vector was made.
-        standing: how many standard deviations it is more similar than the mean of all passages that were looked at,
-            rounded to two decimals.
+        standing: how many standard deviations it is more similar than the mean of the other passages that were looked
+            at and of `PEERS` unrelated ones (see `Usual`), rounded to two decimals; 0.0 where nobody asked for it.
     """
 
     row: int
@@ -153,6 +153,22 @@ class Similar(Struct, frozen=True, kw_only=True, gc=False):
     end: int
     hash: bytes
     standing: float = 0.0
+
+
+PEERS: Final = 30
+"""Unrelated passages that count beside those of a branch, so that little of it says little of what stands out."""
+
+
+class Usual(Struct, frozen=True, kw_only=True):
+    """How similar a request and a passage that have nothing to do with each other are.
+
+    Attributes:
+        middle: mean over such pairs.
+        spread: their standard deviation.
+    """
+
+    middle: float
+    spread: float
 
 
 class Scale(Struct, frozen=True, kw_only=True):
@@ -166,6 +182,7 @@ class Scale(Struct, frozen=True, kw_only=True):
         likely, standing: a row is also brought up if it reaches `likely` and stands out from the others of its
             session by `standing` deviations. Of sessions that have nothing to do with a request one in a hundred holds
             a row that does both. Without a number here `strict` alone decides.
+        usual: what unrelated pairs have, for a branch with few passages; None: nothing stands out.
     """
 
     plain: float
@@ -173,6 +190,7 @@ class Scale(Struct, frozen=True, kw_only=True):
     weight: float
     likely: float = 0.0
     standing: float = inf
+    usual: Usual | None = None
 
     def admits(self, similar: Similar) -> bool:
         """Whether a row is brought up by its vector alone."""

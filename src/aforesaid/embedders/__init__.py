@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
 
-from aforesaid.embedding import LOCAL_PROVIDER, Profile, Scale
+from aforesaid.embedding import LOCAL_PROVIDER, Profile, Scale, Usual
 
 if TYPE_CHECKING:
     from aforesaid.ports import EmbeddingPort
@@ -54,21 +54,27 @@ MODELS: Final = (
         dimensions=384,
         batch=4,
         extra="semantic",
-        scale=Scale(plain=0.23, strict=0.60, weight=0.8, likely=0.40, standing=4.0),
+        scale=Scale(
+            plain=0.23, strict=0.60, weight=0.8, likely=0.40, standing=4.0, usual=Usual(middle=0.05, spread=0.10)
+        ),
     ),
     Local(
         model=STATIC,
         dimensions=256,
         shorter=True,
         extra="semantic-fast",
-        scale=Scale(plain=0.24, strict=0.50, weight=0.4, likely=0.37, standing=4.0),
+        scale=Scale(
+            plain=0.24, strict=0.50, weight=0.4, likely=0.37, standing=4.0, usual=Usual(middle=0.02, spread=0.09)
+        ),
     ),
     Local(
         model=MULTILINGUAL,
         dimensions=384,
         batch=2,
         extra="semantic-multilingual",
-        scale=Scale(plain=0.83, strict=0.90, weight=1.0, likely=0.83, standing=4.0),
+        scale=Scale(
+            plain=0.83, strict=0.90, weight=1.0, likely=0.83, standing=4.0, usual=Usual(middle=0.78, spread=0.022)
+        ),
     ),
 )
 BY_NAME: Final = {local.model: local for local in MODELS}

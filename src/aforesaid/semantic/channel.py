@@ -136,7 +136,7 @@ class Channel:
                 return ()
             started = perf_counter()
             floor = self.scale.plain
-            found = matrix.nearest(query, spans, self._pool, floor, admits)
+            found = matrix.nearest(query, spans, self._pool, floor, admits, usual=self.scale.usual)
             near = matrix.nearest(query, beside, self._pool, floor) if beside else ()
             self._note(
                 search_ms=self._report.search_ms + _since(started),

@@ -16,14 +16,15 @@ from operator import add, itemgetter, mul
 from sys import byteorder
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
+from msgspec import Struct
 from msgspec.structs import replace
 
-from aforesaid.embedding import HASH_BYTES, Similar
+from aforesaid.embedding import HASH_BYTES, PEERS, Similar
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from aforesaid.embedding import Held
+    from aforesaid.embedding import Held, Usual
     from aforesaid.model import Span
 
 DIGITS: Final = 6
@@ -31,8 +32,8 @@ DIGITS: Final = 6
 _MOST_SLICES: Final = 64
 """Of more stretches the whole product is taken and the rows are picked from it."""
 _SPARE: Final = 16
-_LEAST_SPREAD: Final = 1e-4
-"""Of similarities that hardly differ none stands out."""
+_LEAST: Final = 1e-8
+"""Of similarities that hardly differ none stands out: a variance."""
 
 
 class Matrix(Protocol):
@@ -49,12 +50,20 @@ class Matrix(Protocol):
         ...
 
     def nearest(
-        self, query: bytes, spans: Sequence[Span], limit: int, floor: float, admits: Callable[[int], bool] | None = None
+        self,
+        query: bytes,
+        spans: Sequence[Span],
+        limit: int,
+        floor: float,
+        admits: Callable[[int], bool] | None = None,
+        *,
+        usual: Usual | None = None,
     ) -> tuple[Similar, ...]:
         """The rows within spans whose best passage is most similar to a query, at least `floor`, best first.
 
         Of rows of one similarity the later comes first. Rows that are not admitted do not count towards the limit.
-        How far each stands out is told beside all passages within the spans.
+        With `usual` each tells how far it stands out from the other passages within the spans, and from `PEERS` more
+        that have what is usual: that is a leave-one-out score whose mean and variance are shrunk towards the model's.
         """
         ...
 
@@ -97,16 +106,19 @@ class NumpyMatrix:
         return int(self._vectors.nbytes) + 64 * self.count
 
     def nearest(
-        self, query: bytes, spans: Sequence[Span], limit: int, floor: float, admits: Callable[[int], bool] | None = None
+        self,
+        query: bytes,
+        spans: Sequence[Span],
+        limit: int,
+        floor: float,
+        admits: Callable[[int], bool] | None = None,
+        *,
+        usual: Usual | None = None,
     ) -> tuple[Similar, ...]:
         """See `Matrix`."""
         numpy = self._numpy
         vector = numpy.frombuffer(query, dtype="<f4")
         scores, starts, shifts = self._scores(vector, spans)
-        middle = float(scores.mean(dtype="f8")) if len(scores) else 0.0
-        beside = scores - numpy.float32(middle)
-        # Not a product: each waits for all cores, which takes longer than such a short sum.
-        spread = sqrt(float(numpy.square(beside, out=beside).sum()) / max(1, len(scores)))
         # Where rows have several passages, some of the best are of one row.
         wide = min(len(scores), limit + (0 if self._single else limit // 2) + _SPARE)
         exact = vector.astype("f8")
@@ -119,11 +131,19 @@ class NumpyMatrix:
                 zip(similar.tolist(), self._rows[places].tolist(), places.tolist(), strict=True), limit, floor, admits
             )
             if ended or wide == len(scores):
-                return tuple(
-                    [self._similar(place, similarity, (similarity - middle, spread)) for similarity, place in found]
-                )
+                peers = self._peers(scores, usual) if found and usual is not None else None
+                return tuple([self._similar(place, similarity, peers) for similarity, place in found])
             wide = min(len(scores), wide * 4)
         return ()
+
+    def _peers(self, scores: Any, usual: Usual) -> _Peers:
+        """What all products say together; they are used up."""
+        numpy = self._numpy
+        numpy.subtract(scores, numpy.float32(usual.middle), out=scores)
+        above = float(scores.sum())
+        # Not a product: each waits for all cores, which takes longer than such a short sum.
+        squares = float(numpy.square(scores, out=scores).sum())
+        return _Peers(usual=usual, count=len(scores), above=above, squares=squares)
 
     def _scores(self, vector: Any, spans: Sequence[Span]) -> tuple[Any, Any, Any]:
         """The products within spans, and how places among them lead back to places of the matrix.
@@ -155,8 +175,8 @@ class NumpyMatrix:
         shifts = numpy.array([first for first, _ in slices], dtype="i8") - starts[:-1]
         return scores, starts[:-1], shifts
 
-    def _similar(self, place: int, similarity: float, standing: tuple[float, float]) -> Similar:
-        return _similar(self._held, place if self._order is None else int(self._order[place]), similarity, standing)
+    def _similar(self, place: int, similarity: float, peers: _Peers | None) -> Similar:
+        return _similar(self._held, place if self._order is None else int(self._order[place]), similarity, peers)
 
 
 class ArrayMatrix:
@@ -187,7 +207,14 @@ class ArrayMatrix:
         return len(self._held.vectors) * 2
 
     def nearest(
-        self, query: bytes, spans: Sequence[Span], limit: int, floor: float, admits: Callable[[int], bool] | None = None
+        self,
+        query: bytes,
+        spans: Sequence[Span],
+        limit: int,
+        floor: float,
+        admits: Callable[[int], bool] | None = None,
+        *,
+        usual: Usual | None = None,
     ) -> tuple[Similar, ...]:
         """See `Matrix`."""
         vector = to_floats(query)
@@ -202,16 +229,12 @@ class ArrayMatrix:
                 for place, score in enumerate(scores, low)
                 if score >= floor - 1e-6
             ]
-        middle = sum(every) / max(1, len(every))
-        spread = sqrt(sum([(score - middle) ** 2 for score in every]) / max(1, len(every)))
         wide = min(len(scored), limit + limit // 2 + _SPARE)
         while wide:
             found, ended = _choose(nlargest(wide, scored), limit, floor, admits)
             if ended or wide == len(scored):
-                return tuple(
-                    _similar(self._held, self._order[place], similarity, (similarity - middle, spread))
-                    for similarity, place in found
-                )
+                peers = _gather(every, usual) if found and usual is not None else None
+                return tuple(_similar(self._held, self._order[place], similarity, peers) for similarity, place in found)
             wide = min(len(scored), wide * 4)
         return ()
 
@@ -255,16 +278,59 @@ def _choose(
     return found, False
 
 
-def _similar(held: Held, place: int, similarity: float, standing: tuple[float, float]) -> Similar:
-    """A row, with how far its similarity lies above the mean and the deviation of all."""
-    above, spread = standing
+class _Peers(Struct, frozen=True, kw_only=True):
+    """What tells how far one passage stands out from the others.
+
+    Attributes:
+        usual: of the model.
+        count: passages, that one among them.
+        above: sum of what they have more than the usual middle.
+        squares: sum of the squares of that.
+    """
+
+    usual: Usual
+    count: int
+    above: float
+    squares: float
+
+    def standing(self, similarity: float) -> float:
+        """Deviations that a passage lies above the mean of the others and of `PEERS` that are as usual."""
+        own = similarity - self.usual.middle
+        mean, variance = leave_out(own, self.above, self.squares, self.count, self.usual.spread)
+        return round((own - mean) / sqrt(variance), 2) if variance > _LEAST else 0.0
+
+
+def leave_out(own: Any, above: Any, squares: Any, count: int, spread: float) -> tuple[Any, Any]:
+    """Mean and variance of all but one passage and of `PEERS` that are as usual, counted from the usual middle.
+
+    With itself among them no passage of n could lie more than sqrt(n - 1) deviations above the mean, and one of three
+    could not even lie two.
+
+    Args:
+        own: what the one has more than the usual middle; a number, or an array of the same shape as the next two.
+        above: sum of the same over all passages, the one among them.
+        squares: sum of the squares of that.
+        count: passages, the one among them.
+        spread: the usual one.
+    """
+    others = count - 1 + PEERS
+    mean = (above - own) / others
+    return mean, (squares - own * own + PEERS * spread * spread) / others - mean * mean
+
+
+def _gather(scores: Sequence[float], usual: Usual) -> _Peers:
+    above = [score - usual.middle for score in scores]
+    return _Peers(usual=usual, count=len(above), above=sum(above), squares=sum(map(mul, above, above)))
+
+
+def _similar(held: Held, place: int, similarity: float, peers: _Peers | None) -> Similar:
     return Similar(
         row=held.rows[place],
         similarity=similarity,
         start=held.starts[place],
         end=held.ends[place],
         hash=held.hashes[place * HASH_BYTES : (place + 1) * HASH_BYTES],
-        standing=round(above / spread, 2) if spread > _LEAST_SPREAD else 0.0,
+        standing=0.0 if peers is None else peers.standing(similarity),
     )
 
 

@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from aforesaid.embedders.feature_hash import FeatureHash
-from aforesaid.embedding import Held
+from aforesaid.embedding import PEERS, Held, Usual
 from aforesaid.semantic.matrix import ArrayMatrix, NumpyMatrix, make_matrix
 
 if TYPE_CHECKING:
@@ -61,9 +61,14 @@ def similarities(given: Held, query: Sequence[float], spans: Sequence[Span]) -> 
     ]
 
 
+USUAL = Usual(middle=0.1, spread=0.2)
+
+
 def stand_out(similarity: float, every: Sequence[float]) -> float:
-    spread = pstdev(every)
-    return (similarity - fmean(every)) / spread if spread > 1e-4 else 0.0
+    """Beside the others and 30 that are as usual: half of them a deviation below the middle, half of them above."""
+    others = sorted(every, key=lambda other: abs(other - similarity))[1:]
+    others += [USUAL.middle - USUAL.spread, USUAL.middle + USUAL.spread] * (PEERS // 2)
+    return (similarity - fmean(others)) / pstdev(others)
 
 
 def unit(values: Sequence[float]) -> list[float]:
@@ -93,7 +98,9 @@ def test_filters_hold_before_the_limit_with_numpy_and_without(
     wanted = expect(given, array("f", query).tobytes(), spans, limit, floor, admits)
     for matrix in (NumpyMatrix(given, SIZE, numpy), ArrayMatrix(given, SIZE)):
         assert matrix.count == len(passages)
-        found = matrix.nearest(array("f", query).tobytes(), spans, limit, floor, admits)
+        plain = matrix.nearest(array("f", query).tobytes(), spans, limit, floor, admits)
+        assert [one.standing for one in plain] == [0.0] * len(plain)
+        found = matrix.nearest(array("f", query).tobytes(), spans, limit, floor, admits, usual=USUAL)
         assert [(one.row, one.similarity) for one in found] == wanted
         every = similarities(given, query, spans)
         for one in found:
@@ -108,13 +115,51 @@ def test_what_stands_out_does_so_among_the_rows_that_may_come_back() -> None:
     rows = list(range(1, 101))
     given = held(rows, [unit([1.0, 0.9 if row in (50, 99) else row % 7 / 70, *[0.0] * 6]) for row in rows])
     query = array("f", unit([0.0, 1.0, *[0.0] * 6])).tobytes()
+    usual = Usual(middle=0.05, spread=0.03)
     for matrix in (NumpyMatrix(given, SIZE, numpy), ArrayMatrix(given, SIZE)):
-        alone = matrix.nearest(query, [(1, 60)], 2, -1.0)
+        alone = matrix.nearest(query, [(1, 60)], 2, -1.0, usual=usual)
         assert [one.row for one in alone] == [50, 55]
-        assert alone[0].standing > 7
+        assert alone[0].standing > 15
         assert alone[1].standing < 1
-        among_equals = matrix.nearest(query, [(50, 50), (99, 99)], 2, -1.0)
-        assert [one.standing for one in among_equals] == [0.0, 0.0]
+        # Beside its like it stands out less.
+        (besides, *_) = matrix.nearest(query, [(1, 60), (99, 99)], 2, -1.0, usual=usual)
+        assert 4 < besides.standing < alone[0].standing - 5
+
+
+@pytest.mark.parametrize("count", [1, 2, 3, 12, 20, 120])
+def test_one_of_few_can_stand_out_as_well_as_one_of_many(count: int) -> None:
+    given = held(
+        range(1, count + 1),
+        [unit([1.0, 0.6 if row == 1 else 0.05 + row % 5 / 100, *[0.0] * 6]) for row in range(1, count + 1)],
+    )
+    query = array("f", unit([0.0, 1.0, *[0.0] * 6])).tobytes()
+    usual = Usual(middle=0.05, spread=0.08)
+    for matrix in (NumpyMatrix(given, SIZE, numpy), ArrayMatrix(given, SIZE)):
+        first, *others = matrix.nearest(query, [(1, count)], count, -1.0, usual=usual)
+        assert first.row == 1
+        assert first.standing > 5
+        assert all(abs(one.standing) < 1 for one in others)
+
+
+@pytest.mark.parametrize("count", [2, 3, 12])
+def test_few_that_are_all_alike_stand_out_from_what_is_usual_only_as_far_as_few_can(count: int) -> None:
+    given = held(range(1, count + 1), [unit([1.0, 0.5, *[0.0] * 6])] * count)
+    query = array("f", unit([0.0, 1.0, *[0.0] * 6])).tobytes()
+    usual = Usual(middle=0.05, spread=0.08)
+    for matrix in (NumpyMatrix(given, SIZE, numpy), ArrayMatrix(given, SIZE)):
+        standings = {one.standing for one in matrix.nearest(query, [(1, count)], count, -1.0, usual=usual)}
+        assert len(standings) == 1
+        # The more there are, the less each is worth: of twelve that are alike none is brought up.
+        (standing,) = standings
+        assert standing == pytest.approx({2: 3.64, 3: 3.02, 12: 1.54}[count], abs=0.02)
+
+
+def test_of_similarities_that_hardly_differ_none_stands_out() -> None:
+    given = held([1, 2], [unit([1.0, 0.5, *[0.0] * 6])] * 2)
+    query = array("f", unit([0.0, 1.0, *[0.0] * 6])).tobytes()
+    usual = Usual(middle=0.447214, spread=0.0)
+    for matrix in (NumpyMatrix(given, SIZE, numpy), ArrayMatrix(given, SIZE)):
+        assert [one.standing for one in matrix.nearest(query, [(1, 2)], 2, -1.0, usual=usual)] == [0.0, 0.0]
 
 
 def test_many_stretches_are_picked_from_the_whole_product() -> None:
@@ -165,8 +210,8 @@ def test_dense_and_sparse_requests_agree_without_numpy() -> None:
     )
     dense = array("f", unit([1.0 + place / 64 for place in range(64)])).tobytes()
     for query in (hashed.vector("migrating the database").tobytes(), dense):
-        one = NumpyMatrix(given, 64, numpy).nearest(query, [(1, 3)], 3, -1.0)
-        assert one == ArrayMatrix(given, 64).nearest(query, [(1, 3)], 3, -1.0)
+        one = NumpyMatrix(given, 64, numpy).nearest(query, [(1, 3)], 3, -1.0, usual=USUAL)
+        assert one == ArrayMatrix(given, 64).nearest(query, [(1, 3)], 3, -1.0, usual=USUAL)
 
 
 def test_nothing_is_nearest_to_nothing() -> None:

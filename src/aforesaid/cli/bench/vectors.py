@@ -19,7 +19,7 @@ from aforesaid.cli.bench.setting import configure
 from aforesaid.embedders import FEATURE_HASH, MODELS, MULTILINGUAL, STATIC, TRANSFORMER, make
 from aforesaid.embedders.calls import Calls
 from aforesaid.embedders.feature_hash import FeatureHash
-from aforesaid.embedding import LOCAL_PROVIDER, Covered, Held, Passage, Profile
+from aforesaid.embedding import LOCAL_PROVIDER, Covered, Held, Passage, Profile, Usual
 from aforesaid.engine import Engine
 from aforesaid.errors import OperationError
 from aforesaid.passages import cut
@@ -48,6 +48,8 @@ _POOL: Final = 80
 _TEXTS: Final = 5_000
 """Vectors of which the JSON text is made: it takes long."""
 _QUERIES: Final = 12
+_USUAL: Final = Usual(middle=0.0, spread=0.0625)
+"""Of random vectors: what stands out is reckoned for every row."""
 _ALL: Final = 1_000_000
 _LATEST: Final = {FEATURE_HASH: 2_000, STATIC: 1_000, TRANSFORMER: 16, MULTILINGUAL: 8}
 """Entries of which each model makes vectors: a second or two."""
@@ -96,7 +98,7 @@ def _search(numpy: Any, count: int, rounds: int) -> Attempt:
         return best[numpy.argsort(-scores[best])]
 
     figures, floors = interleave(
-        [partial(matrix.nearest, query.tobytes(), spans, _POOL, 0.0) for query in queries],
+        [partial(matrix.nearest, query.tobytes(), spans, _POOL, 0.0, usual=_USUAL) for query in queries],
         [partial(bare, query) for query in queries],
         rounds,
     )

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import glob
 import os
-from math import isfinite
 from typing import TYPE_CHECKING, Any, Final
 
 from msgspec import Struct
@@ -24,6 +23,7 @@ from aforesaid.errors import BadArgument, OperationError
 from aforesaid.passages import cut
 from aforesaid.privacy.judge import Judge
 from aforesaid.privacy.policy import Policy
+from aforesaid.semantic.matrix import leave_out
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from aforesaid.cli.eval.goals import Goal
     from aforesaid.cli.eval.questions import EvalSet
     from aforesaid.embedders import Local
-    from aforesaid.embedding import Purpose, Scale
+    from aforesaid.embedding import Purpose, Scale, Usual
     from aforesaid.ports import EmbeddingPort
 
     Embed = Callable[[Sequence[str], Purpose], Any]
@@ -161,17 +161,20 @@ def _rates(requests: Any, sessions: Sequence[Any], scale: Scale) -> Rates:
         thousand=float(numpy.quantile(best, 0.99)),
         plain=float((similar >= scale.plain).mean()),
         strict=float((best >= scale.strict).mean()),
-        standing=_standing(requests, sessions, scale) if isfinite(scale.standing) else None,
+        standing=None if scale.usual is None else _standing(requests, sessions, scale, scale.usual),
     )
 
 
-def _standing(requests: Any, sessions: Sequence[Any], scale: Scale) -> float:
-    """The share of sessions in which some passage stands out for a request."""
+def _standing(requests: Any, sessions: Sequence[Any], scale: Scale, usual: Usual) -> float:
+    """The share of sessions in which some passage stands out for a request, reckoned as the product does."""
     found = 0
     for passages in sessions:
         similar = requests @ passages.T
-        least = similar.mean(axis=1, keepdims=True) + scale.standing * similar.std(axis=1, keepdims=True)
-        found += int(((similar >= scale.likely) & (similar >= least)).any(axis=1).sum())
+        own = (similar - usual.middle).astype("f8")
+        sums, squares = (some.sum(axis=1, keepdims=True) for some in (own, own * own))
+        mean, variance = leave_out(own, sums, squares, len(passages), usual.spread)
+        stands = own - mean >= scale.standing * variance**0.5
+        found += int(((similar >= scale.likely) & stands).any(axis=1).sum())
     return found / (len(requests) * len(sessions))
 
 

@@ -14,7 +14,7 @@ from tests.schemas import check
 from aforesaid.cli import main
 from aforesaid.cli.eval import calibration, goals
 from aforesaid.cli.eval.questions import Conversation, EvalSet, Question, Turn
-from aforesaid.embedding import Scale
+from aforesaid.embedding import Scale, Usual
 from aforesaid.errors import BadArgument
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 HASHED = "feature-hash-v1"
-SCALE = Scale(plain=0.5, strict=0.8, weight=1.0, likely=0.6, standing=1.5)
+SCALE = Scale(plain=0.5, strict=0.8, weight=1.0, likely=0.6, standing=5.0, usual=Usual(middle=0.0, spread=0.1))
 DIRECTION = "one questions, two passages"
 
 
