@@ -114,13 +114,14 @@ def retrieve(
         judged = _withhold(snapshot, hidden, distinct, branch, judge)
         allowed = judged.cleared.values if judged else distinct
     allowance = _allow(snapshot, branch, options) if allowed else FULL
+    arranged = _arrange(allowed, request, known, allowance.characters, options)
     hits, left_out = evidence.select(
-        allowed,
+        arranged.rows,
         looks[0].probe,
         max_results=options.max_results,
         max_tokens=allowance.tokens(options.max_tokens),
-        max_characters=allowance.characters,
-        known=known,
+        max_characters=arranged.characters,
+        known=arranged.known,
         session_id=None,
         replacing=find_replacements if is_due(snapshot.session, options.redacting) else None,
         beside=looks[-1].probe if work else None,
@@ -170,6 +171,27 @@ def _bring_partners(
 
     partners = bring_partners(snapshot, allowed, branch, probe, room)
     return _hide_visible(snapshot, partners, branch, request) if partners else ()
+
+
+class _Arranged(Struct, frozen=True, kw_only=True):
+    """Rows in the order in which they are framed, what `evidence.select` takes as known, and characters of each."""
+
+    rows: Sequence[Ranked]
+    known: frozenset[str] | None
+    characters: int
+
+
+def _arrange(
+    allowed: Sequence[Ranked], request: str, known: frozenset[str] | None, characters: int, options: RetrievalOptions
+) -> _Arranged:
+    """Where something is to be done rather than answered, more different rows follow the best, each a bit narrower."""
+    if known is None and allowed and options.contextual:
+        from aforesaid.variety import NARROWER, is_question, vary  # late: not needed before the first SQL
+
+        if not is_question(request):
+            rows = vary(allowed, options.max_results)
+            return _Arranged(rows=rows, known=frozenset(), characters=int(characters * NARROWER))
+    return _Arranged(rows=allowed, known=known, characters=characters)
 
 
 def _gate(snapshot: Snapshot, judge: Judge | None) -> Callable[[int], bool] | None:
