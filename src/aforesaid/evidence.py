@@ -79,12 +79,16 @@ def select(
     kept: list[Evidence] = []
     left = max_tokens
     misfits = 0
+    quoted: list[str] = []
     for row in ranked:
         if len(kept) >= max_results or misfits == MISFITS:
             break
         if _expect(row.candidate.entry, max_characters) > left:
             continue
         finder = beside if beside is not None and row.working else probe
+        if known is not None and quoted and len(row.candidate.entry.text) > max_characters:
+            known = known.union(*map(names_of, quoted))  # not before a text is cut: most are quoted whole
+            quoted = []
         built = build_evidence(
             row,
             finder,
@@ -96,7 +100,7 @@ def select(
         if built.tokens <= left:
             kept.append(built)
             left -= built.tokens
-            known = known if known is None else known | names_of(built.excerpt)
+            quoted.append(built.excerpt)
         else:
             misfits += 1
     return tuple(kept), len(ranked) - len(kept)

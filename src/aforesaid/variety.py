@@ -8,6 +8,7 @@ Pure; no row is added or left out, and tiers stay. `docs/ranking.md` gives the r
 from __future__ import annotations
 
 from collections import Counter
+from functools import lru_cache
 from math import fsum, log1p
 from typing import TYPE_CHECKING, Final
 
@@ -17,17 +18,21 @@ from aforesaid.novelty import names_of
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from aforesaid.answers import Ranked
+    from aforesaid.answers import Ranked, Relevance
+    from aforesaid.model import StoredEntry
 
 HEAD: Final = 3
 """One of so many places keeps its row: the first third."""
 READ: Final = 6000
 """Characters of the beginning of a call or result whose names count."""
+REMEMBERED: Final = 1024
+"""Texts whose names stay in memory: requests of one session bring up the same rows again and again."""
 NAMES: Final = 1.5
 """Times ln(1 + names) of what words and neighbours are worth."""
 NARROWER: Final = 0.8
 """Of the characters of an excerpt, so that all places can be filled."""
-_RELEVANCE: Final = 10.0  # what `ranking` multiplies relevance by
+RELEVANCE: Final = 10.0
+"""What `ranking` multiplies relevance by (a test compares: siblings do not import each other)."""
 _QUESTION: Final = frozenset("?\uff1f\u061f\u2047\u2048\u2049\u203d\u1367\u2e2e")
 """Question marks of all scripts that have one of their own."""
 
@@ -43,36 +48,44 @@ def is_question(request: str) -> bool:
 
 
 def vary(ranked: Sequence[Ranked], places: int) -> tuple[Ranked, ...]:
-    """The same rows; behind the first of them those of the third tier follow by what they hold that others do not.
+    """The same rows; behind the first of them, those that are relevant follow by what they hold that others do not.
 
-    A name of a call or result counts one, shared among all rows of the tier that hold it: what stands everywhere is
-    told by the first row, and is no reason for another.
+    A name of a call or result counts one, shared among all rows that hold it: what stands everywhere is told by the
+    first row, and is no reason for another. Rows of the upper tiers, and the other halves of pairs, keep their places.
 
     Args:
         ranked: rows, best first, tier by tier.
         places: how many will come back.
     """
     head = -(-places // HEAD)
-    if len(ranked) <= head + 1:
-        return tuple(ranked)
-    names = {
-        place: names_of(row.candidate.entry.text[:READ])
+    relevant = {
+        place: row.candidate.relevance
         for place, row in enumerate(ranked)
-        if row.tier == "other" and row.candidate.relevance is not None and row.candidate.entry.role in TOOL_ROLES
+        if row.tier == "other" and row.candidate.relevance is not None
     }
+    behind = [place for place in relevant if place >= head]
+    if len(behind) < 2:
+        return tuple(ranked)
+    names = {place: _names(ranked[place].candidate.entry) for place in relevant}
     holders = Counter(name for held in names.values() for name in held)
-    worth = [
-        row.score + _more(row, fsum(1 / holders[name] for name in names.get(place, ())))
-        for place, row in enumerate(ranked)
-    ]
-    first = next((place for place, row in enumerate(ranked) if row.tier == "other"), len(ranked))
-    behind = sorted(range(max(head, first), len(ranked)), key=lambda place: (-worth[place], place))
-    return (*ranked[: max(head, first)], *(ranked[place] for place in behind))
+    worth = {
+        place: ranked[place].score + _more(relevant[place], fsum(1 / holders[name] for name in names[place]))
+        for place in behind
+    }
+    varied = list(ranked)
+    for place, source in zip(behind, sorted(behind, key=lambda place: (-worth[place], place)), strict=True):
+        varied[place] = ranked[source]
+    return tuple(varied)
 
 
-def _more(row: Ranked, names: float) -> float:
+def _names(entry: StoredEntry) -> frozenset[str]:
+    """The names of a call or result; none of what is said."""
+    return _names_of(entry.text[:READ]) if entry.role in TOOL_ROLES else frozenset()
+
+
+_names_of = lru_cache(maxsize=REMEMBERED)(names_of)
+
+
+def _more(relevance: Relevance, names: float) -> float:
     """What so many names add to the score of a row."""
-    relevance = row.candidate.relevance
-    if relevance is None or not names:
-        return 0.0
-    return NAMES * _RELEVANCE * (relevance.own + relevance.neighbours + relevance.semantic) * log1p(names)
+    return NAMES * RELEVANCE * (relevance.own + relevance.neighbours + relevance.semantic) * log1p(names)
