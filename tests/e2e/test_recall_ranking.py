@@ -12,7 +12,7 @@ from tests import pi
 from aforesaid import Engine
 from aforesaid.answers import PART_NAMES
 from aforesaid.errors import RefInvalid, StaleCursor
-from aforesaid.recall.topics import Weighed
+from aforesaid.recall.topics import TIERS, Weighed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -91,7 +91,12 @@ def test_hits_have_the_scores_and_the_order_of_automatic_retrieval(
 
     def watched(weighed: Weighed, outline: Outline, text: str) -> tuple[int, tuple[float, ...]] | None:
         found = score(weighed, outline, text)
+        promised, _ = weighed.promise([(outline.row, outline.role, outline.tokens)])
         if found is not None:
+            ((best, most), row) = promised[0]
+            assert (best, -most) <= (found[0], -sum(found[1])), "a text would have been read too late"
+            if found[0] == TIERS["other"] == best:
+                assert {row: most for (_, most), row in weighed.promise_all()}[row] >= sum(found[1])
             parts[outline.id] = {name: value for name, value in zip(PART_NAMES, found[1], strict=True) if value}
         return found
 
