@@ -50,14 +50,15 @@ def run(arguments: Namespace, options: Options) -> int:
     """
     if arguments.limit is not None and arguments.limit < 1:
         raise BadArgument(f"--limit {arguments.limit} leaves no question", "use at least 1")
-    if arguments.keep is not None and arguments.set in ("rediscovery", "view", "calibration"):
-        raise BadArgument(f"--keep is not for {arguments.set}", "leave it out: it is for beam, locomo and coding")
+    if arguments.keep is not None and arguments.set in ("view", "calibration"):
+        raise BadArgument(
+            f"--keep is not for {arguments.set}", "leave it out: it is for beam, locomo, coding and rediscovery"
+        )
     if arguments.set == "rediscovery":
         from aforesaid.cli.eval import rediscovery  # late: one set at a time
 
-        return rediscovery.run(
-            _needed(arguments.set, arguments.data), arguments.arm or (), arguments.limit, as_json=options.json
-        )
+        data, keep = _needed(arguments.set, arguments.data), arguments.keep
+        return rediscovery.run(data, arguments.arm or (), arguments.limit, as_json=options.json, keep=keep)
     if arguments.set == "view":
         from aforesaid.cli.eval import view  # late: one set at a time
 

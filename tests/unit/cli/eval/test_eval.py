@@ -234,7 +234,7 @@ def test_what_is_kept_is_not_made_again(
     assert figures[0] == figures[1]
 
 
-@pytest.mark.parametrize("name", ["rediscovery", "view", "calibration"])
+@pytest.mark.parametrize("name", ["view", "calibration"])
 def test_what_takes_no_time_is_not_kept(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["eval", name, "--data", "x", "--keep", "y"]) == 2
     assert "--keep is not for" in capsys.readouterr().err

@@ -20,12 +20,17 @@ from aforesaid.cli.eval.goals import above_zero, at_most
 from aforesaid.cli.eval.rediscovery import gate, labels, replay, scores
 from aforesaid.cli.eval.rediscovery.labels import Need, Prompt
 from aforesaid.cli.eval.rediscovery.replay import Answer, Excerpt
+from aforesaid.embedders.feature_hash import FeatureHash
 from aforesaid.errors import BadArgument, OperationError
 from aforesaid.storage.sqlite import open_store
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from array import array
+    from collections.abc import Callable, Sequence
     from pathlib import Path
+
+    from aforesaid.embedding import Purpose
+    from aforesaid.model import Cleared
 
 LOST = (
     "the gateway reads src/gateway/port.py with `GATEWAY_PORT` 58213",
@@ -167,6 +172,29 @@ def test_arms_with_vectors_are_asked_if_they_are_named(folder: Path) -> None:
     answers = replay.run(names, labels.read(str(folder), 1), str(folder / "work"))
     assert tuple(answers) == names
     assert all("e0000000" in answers[name][0].excerpts[0].names for name in names)
+
+
+def test_the_store_and_its_vectors_are_kept_for_the_next_run(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    made: list[int] = []
+    embed = FeatureHash.embed
+
+    def count(port: FeatureHash, texts: Cleared[str], purpose: Purpose) -> Sequence[array[float]]:
+        made.append(len(texts.values) if purpose == "source" else 0)
+        return embed(port, texts, purpose)
+
+    monkeypatch.setattr(FeatureHash, "embed", count)
+    kept = folder.parent / "kept"
+    asked = ["--data", str(folder), "--json", "--arm=hybrid:feature-hash-v1", "--limit=1", "--keep", str(kept)]
+    runs = []
+    for _ in range(2):
+        assert main(["eval", "rediscovery", *asked]) == 0
+        runs.append((sum(made), json.loads(capsys.readouterr().out)["arms"]["hybrid:feature-hash-v1"]["coverage"]))
+        made.clear()
+    assert (kept / "store").is_dir()
+    assert runs[0][0] > 0
+    assert runs[1] == (0, runs[0][1])
 
 
 def test_a_baseline_keeps_to_the_budget(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 
-def run(data: str, chosen: Sequence[str], limit: int | None, *, as_json: bool) -> int:
+def run(data: str, chosen: Sequence[str], limit: int | None, *, as_json: bool, keep: str | None = None) -> int:
     """Asks and shows; see `aforesaid.cli.eval.run`.
 
     Args:
@@ -21,6 +21,7 @@ def run(data: str, chosen: Sequence[str], limit: int | None, *, as_json: bool) -
         chosen: names of arms; none: all.
         limit: only the first so many prompts of each of its files; a part of the set is judged by nothing.
         as_json: whether a document is written.
+        keep: where the store and its vectors stay for the next run; None: nowhere.
 
     Returns:
         1 if a goal is missed (`gate`).
@@ -34,7 +35,7 @@ def run(data: str, chosen: Sequence[str], limit: int | None, *, as_json: bool) -
 
     named = arms.choose(chosen, replay.ARMS, tuple(replay.NAMED))
     found = labels.read(data, limit)
-    with working_folder(None) as folder, Progress("Asking") as progress:
+    with working_folder(None, keep=keep) as folder, Progress("Asking") as progress:
         answers = replay.run(named, found, folder, progress)
     judged = gate.judge(answers) if limit is None else ()
     if as_json:
