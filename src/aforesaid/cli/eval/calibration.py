@@ -1,19 +1,20 @@
 """Floor 9: `aforesaid eval calibration`: how similar texts are that have nothing to do with each other, for each model.
 
 The floors of the vector channel (`embedding.Scale`) claim rates of false admission. Here they are measured: the
-questions of LoCoMo beside the messages of BEAM, and the other way round. Of a message its first passage counts. A rate
-above what is claimed ends `eval` with exit status 1.
+questions of LoCoMo beside the messages of BEAM, the other way round, and both with the coding set. Of a message its
+first passage counts. A rate above what is claimed ends `eval` with exit status 1.
 """
 
 from __future__ import annotations
 
 import glob
 import os
+from itertools import permutations
 from typing import TYPE_CHECKING, Any, Final
 
 from msgspec import Struct
 
-from aforesaid.cli.eval import beam, goals, locomo
+from aforesaid.cli.eval import beam, coding, goals, locomo
 from aforesaid.cli.eval.goals import at_most
 from aforesaid.cli.terminal import Progress, emit
 from aforesaid.embedders import BY_NAME, FEATURE_HASH, MODELS, make
@@ -119,22 +120,21 @@ def _port(local: Local) -> EmbeddingPort | None:
         return None
 
 
-def measure(sets: tuple[EvalSet, EvalSet], scale: Scale, embed: Embed) -> dict[str, Rates]:
+def measure(sets: Sequence[EvalSet], scale: Scale, embed: Embed) -> dict[str, Rates]:
     """The rates of a model, for the questions of each set beside the sessions of the other.
 
     Args:
-        sets: two that have nothing to do with each other.
+        sets: that have nothing to do with each other.
         scale: the floors.
         embed: makes unit vectors of texts, as rows of a numpy array.
     """
-    first, second = sets
     return {
         f"{asked.name} questions, {other.name} passages": _rates(
             embed([question.text for question in asked.questions], "query"),
             [embed(_texts(one.lost()), "source") for one in other.conversations],
             scale,
         )
-        for asked, other in ((first, second), (second, first))
+        for asked, other in permutations(sets, 2)
     }
 
 
@@ -179,7 +179,7 @@ def _standing(requests: Any, sessions: Sequence[Any], scale: Scale, usual: Usual
 
 
 def judge(found: Mapping[str, Mapping[str, Rates]]) -> tuple[Goal, ...]:
-    """What the floors claim of each model, over both directions."""
+    """What the floors claim of each model, over all directions."""
     judged: list[Goal] = []
     for model, directions in found.items():
         both = directions.values()
@@ -239,15 +239,15 @@ def _cells(rates: Rates) -> list[str]:
     ]
 
 
-def _read(data: str, limit: int | None) -> tuple[EvalSet, EvalSet]:
-    """Both sets of a folder, with the first questions of each."""
+def _read(data: str, limit: int | None) -> tuple[EvalSet, ...]:
+    """Both sets of a folder and the coding set, with the first questions of each."""
     from msgspec.structs import replace
 
     files = sorted(glob.glob(os.path.join(glob.escape(data), "locomo", "*.json")))
     if len(files) != 1:
         raise BadArgument(f"{data} does not hold one set of LoCoMo", "name a folder with `beam` and `locomo`")
-    first, second = locomo.read(files[0]), beam.read(os.path.join(data, "beam"))
-    return replace(first, questions=first.questions[:limit]), replace(second, questions=second.questions[:limit])
+    sets = (locomo.read(files[0]), beam.read(os.path.join(data, "beam")), coding.read())
+    return tuple(replace(one, questions=one.questions[:limit]) for one in sets)
 
 
 def _embed_with(local: Local, port: EmbeddingPort) -> Embed:

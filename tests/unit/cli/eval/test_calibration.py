@@ -13,6 +13,7 @@ from tests.schemas import check
 
 from aforesaid.cli import main
 from aforesaid.cli.eval import calibration, goals
+from aforesaid.cli.eval.coding import read
 from aforesaid.cli.eval.questions import Conversation, EvalSet, Question, Turn
 from aforesaid.embedding import Scale, Usual
 from aforesaid.errors import BadArgument
@@ -116,8 +117,12 @@ def test_the_command_prints_a_document(folder: Path, capsys: pytest.CaptureFixtu
     assert main(asked) == 0
     document = check("eval-calibration", capsys.readouterr().out)
     found = document["models"][HASHED]
+    coding = sum(len(one.lost()) for one in read().conversations)
+    asked_of_it = len(read().questions)
     assert {direction: row["pairs"] for direction, row in found.items()} == {
         "locomo questions, beam passages": 1, "beam questions, locomo passages": 2,
+        "locomo questions, coding passages": coding, "beam questions, coding passages": 2 * coding,
+        "coding questions, locomo passages": asked_of_it, "coding questions, beam passages": asked_of_it,
     }  # fmt: skip
     assert [goal["met"] for goal in document["goals"]] == [True]
     assert main([*asked, "--limit", "1"]) == 0
@@ -135,7 +140,7 @@ def test_the_command_shows_tables_and_says_what_is_missed(
     assert main(["eval", "calibration", "--data", str(folder)]) == 1
     shown, said = capsys.readouterr()
     assert "beam questions, locomo passages; similarities" in shown
-    assert shown.count(f"\n{HASHED}  ") == 2
+    assert shown.count(f"\n{HASHED}  ") == 6
     assert said == f"error[gate-missed]: 1 of 1 goals are missed: {HASHED}: strict 2.00 (1.00)\n"
     assert main(["eval", "calibration", "--data", str(folder), "--arm", "wordllama-l2-supercat"]) == 1
     assert "install the extra semantic-fast" in capsys.readouterr().err
