@@ -62,7 +62,7 @@ class Recalling(Retrieving):
 
     _flawed: tuple[Sequence[Session], tuple[str, ...]] | None = None
     _arranged: tuple[Sequence[Session], str, Arrangement] | None = None
-    _replaced: tuple[tuple[object, ...], bool] | None = None
+    _replaced: tuple[tuple[object, ...], bool | None] | None = None
 
     def recall(
         self,
@@ -240,9 +240,9 @@ class Recalling(Retrieving):
 
         arrangement, own = selection.arrangement, selection.own
         name = (arrangement.name, None if own is None else (own.key, own.generation, own.entries))
-        if self._replaced is None or self._replaced[0] != name:
+        if self._replaced is None or self._replaced[0] != name or self._replaced[1] is None:
             self._replaced = name, holds_replaced(self._store, list(chain(*arrangement.families)))
-        if not self._replaced[1]:
+        if self._replaced[1] is False:
             return selection
         more = (REDACTED, REDACTED_QUERY) if may_be_secret(question.text, question.mode) else (REDACTED,)
         return replace(selection, reasons=(*selection.reasons, *more))

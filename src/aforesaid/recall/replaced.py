@@ -38,8 +38,12 @@ _TELLING: Final = ("password: ", "DB_PASSWORD=")
 """Beside such names whatever may be a password is one."""
 
 
-def holds_replaced(store: StorePort, sessions: Sequence[Session]) -> bool:
-    """Whether secrets were replaced in any of some sessions; one that cannot be read says so elsewhere."""
+def holds_replaced(store: StorePort, sessions: Sequence[Session]) -> bool | None:
+    """Whether secrets were replaced in any of some sessions; one that cannot be read says so elsewhere.
+
+    Returns:
+        None where too many would have to be looked at: it has to be taken for granted until more of them are known.
+    """
     if len(sessions) > _FEW:
         keys = store.may_hold(sessions, _CLUES)
         sessions = [session for session in sessions if session.key in keys]
@@ -50,7 +54,7 @@ def holds_replaced(store: StorePort, sessions: Sequence[Session]) -> bool:
                     return True
         except StoreError:
             continue
-    return len(sessions) > _MOST_OPENED
+    return None if len(sessions) > _MOST_OPENED else False
 
 
 def _holds(snapshot: Snapshot, entries: int) -> bool:

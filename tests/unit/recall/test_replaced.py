@@ -8,6 +8,7 @@ import pytest
 from tests import pi
 
 from aforesaid import Engine
+from aforesaid.engine import recalling
 from aforesaid.recall import replaced
 from aforesaid.recall.replaced import may_be_secret
 
@@ -108,3 +109,17 @@ def test_a_pattern_is_judged_as_it_is_written() -> None:
     assert may_be_secret("hunter2", "literal")
     assert not may_be_secret("", "literal")
     assert not may_be_secret("\ud800 数据库", "phrase")
+
+
+def test_what_is_only_taken_for_granted_is_looked_at_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of sessions whose words nobody knows yet any may hold a marker; once they are known, none does."""
+    with Engine.open(tmp_path / "store") as engine:
+        for number in range(20):
+            engine.index(write(tmp_path, [f"one gateway of {number}", "ok"], number))
+        monkeypatch.setattr(replaced, "_MOST_OPENED", 4)
+        monkeypatch.setattr(recalling, "LEARNING", 0.0)
+        guessed = engine.recall("gateway", scope="host-wide")
+        assert guessed.coverage.reasons == ("redacted",)
+        monkeypatch.setattr(recalling, "LEARNING", 60.0)
+        known = engine.recall("gateway", scope="host-wide")
+        assert (known.coverage.complete, known.coverage.reasons) == (True, ())
