@@ -10,9 +10,9 @@ import pytest
 from tests.fakes.entries import described, entry
 from tests.fakes.reader import PlainTranscripts
 
-from aforesaid.errors import StoreCorrupt
+from aforesaid.errors import StoreCorrupt, StoreError
 from aforesaid.indexing import sync
-from aforesaid.inquiry import Filter
+from aforesaid.inquiry import Clue, Filter
 from aforesaid.storage.sqlite import feeding, open_store
 from aforesaid.storage.sqlite.store import SqliteStore, key_of
 from aforesaid.text import digest
@@ -304,3 +304,71 @@ def test_rows_without_words_and_rows_that_are_no_evidence_wait_too(store: Sqlite
     assert [found.digest for found in told[0][0]] == [
         digest(text) for text in ("alpha", "", "a summary", "Straße\udc80")
     ]
+
+
+def test_an_open_file_that_listed_its_words_before_lists_those_of_an_index_in_memory(
+    store: SqliteStore, tmp_path: Path, file: Path
+) -> None:
+    for _ in range(2):
+        with store.read(key_of(str(file))) as snapshot:
+            assert "latest61" not in (snapshot.words() or ())
+    append(store, file, 61)
+    with inside(tmp_path, file) as connection:
+        connection.execute("BEGIN IMMEDIATE")
+        assert store.learn_words(store.sessions()) == 1
+        connection.execute("ROLLBACK")
+    asked = ((Clue(kind="is", token="latest61"),),)
+    assert store.may_hold(store.sessions(), asked) == {key_of(str(file))}, "else a search of all leaves it out"
+
+
+def test_half_of_an_index_in_memory_does_not_outlive_its_reading(
+    store: SqliteStore, tmp_path: Path, file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with read_only(tmp_path) as other:
+        for _ in range(2):
+            with other.read(key_of(str(file))) as snapshot:
+                ask(snapshot, 60)
+        append(store, file, 61)
+
+        def interrupted(connection: apsw.Connection) -> Iterator[tuple[int, str, str]]:
+            yield from [fed for fed, _ in zip(read_fed(connection), range(5), strict=False)]
+            raise apsw.IOError("unplugged")
+
+        read_fed = feeding.read_fed
+        with monkeypatch.context() as patch:
+            patch.setattr(feeding, "read_fed", interrupted)
+            with pytest.raises(StoreError), other.read(key_of(str(file))):
+                pass
+        store.tend(str(file))
+        with other.read(key_of(str(file))) as snapshot:
+            assert ask(snapshot, 62) == at_once(tmp_path, file, 62)
+
+
+@pytest.mark.parametrize("way", ["read", "tend", "close"])
+def test_what_waited_does_not_make_a_store_larger_than_it_may_be(
+    store: SqliteStore, tmp_path: Path, file: Path, way: str
+) -> None:
+    append(store, file, 61, 400)
+    key, other = key_of(str(file)), open_store(str(tmp_path / "store"), max_bytes=1 << 40)
+    for _ in range(2):
+        with other.read(key) as snapshot:  # so the file stays open
+            ask(snapshot, 460)
+    for first in range(461, 821, 60):
+        append(store, file, first, 60)
+    assert waiting(tmp_path, file) == (460, 461)
+    path = tmp_path / "store" / "sessions" / f"{key}.db"
+    with inside(tmp_path, file) as connection:
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    before = path.stat().st_size
+    other._max_bytes = before
+    assert other.by_file(str(file)).entries == 820  # type: ignore[union-attr]
+    if way == "tend":
+        other.tend(str(file))
+    elif way == "read":
+        with other.read(key) as snapshot:
+            assert ask(snapshot, 820) == at_once(tmp_path, file, 820)
+    other.close()
+    with inside(tmp_path, file) as connection:
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    assert path.stat().st_size == before
+    assert waiting(tmp_path, file) == (460, 461)

@@ -58,8 +58,9 @@ _NONE: Mapping[int, tuple[str, ...]] = {}
 _THESE = f" AND entry.row {MANY}"
 _TEXT = f"SELECT row, text, flags & {PACKED} FROM entry WHERE row = ?"
 _TEXTS = f"SELECT row, text, flags & {PACKED} FROM entry WHERE row {MANY}"
-_VOCABULARY = "CREATE VIRTUAL TABLE IF NOT EXISTS temp.vocabulary USING fts5vocab('{schema}', 'search', 'row')"
-_WORDS = "SELECT term FROM temp.vocabulary"
+_VOCABULARY = "CREATE VIRTUAL TABLE IF NOT EXISTS temp.{schema}_vocabulary USING fts5vocab('{schema}', 'search', 'row')"
+"""One for each: an open file that has listed its own words may have to list those of an index in memory next."""
+_WORDS = "SELECT term FROM temp.{schema}_vocabulary"
 _UNFED = f"SELECT text, flags & {PACKED} FROM entry WHERE NOT flags & {FED} AND length(text) > 0"
 _WORD = re.compile("[0-9a-z\u0080-\U0010ffff]+")
 _LOWER = {upper: upper + 32 for upper in range(ord("A"), ord("Z") + 1)}
@@ -181,7 +182,7 @@ def vocabulary(shard: Shard) -> list[str]:
     """Every word of the full-text index once."""
     connection = shard.database.connection
     connection.execute(_VOCABULARY.format(schema=shard.schema))
-    return [word for (word,) in connection.execute(_WORDS)]
+    return [word for (word,) in connection.execute(_WORDS.format(schema=shard.schema))]
 
 
 def _conditions(wanted: Filter) -> tuple[str, list[int]]:

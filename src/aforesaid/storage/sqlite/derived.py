@@ -121,8 +121,8 @@ class Derived(Roster):
         if shard.unindexed is not None:
             from aforesaid.storage.sqlite import feeding  # late: as above
 
+            shard.schema, shard.spent = "temp", True  # first: half of an index must not outlive this reading
             feeding.shadow(connection, shard.unindexed)
-            shard.schema, shard.spent = "temp", True
         return session
 
     def _fill_index(self, shard: Shard) -> None:
@@ -137,6 +137,7 @@ class Derived(Roster):
         shard.database.settle()
         begin(shard.database, self._timeout_ms)
         try:
+            self._limit(shard)
             if shard.load() is not None and shard.unindexed is not None:
                 feeding.catch_up(connection, shard.unindexed)
             connection.execute("COMMIT")

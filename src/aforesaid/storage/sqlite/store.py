@@ -173,6 +173,7 @@ class SqliteStore(Derived):
         with suppress(*UNREADABLE, StoreError):
             if self.writable and not self._closed:
                 begin(shard.database, 0)
+                self._limit(shard)
                 if migrations.version(connection) == len(migrations.SHARD) and shard.load() is not None:
                     if shard.unindexed is not None:
                         feeding.catch_up(connection, shard.unindexed)
