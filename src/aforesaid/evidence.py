@@ -16,7 +16,7 @@ from msgspec.structs import replace
 
 from aforesaid.answers import Evidence
 from aforesaid.model import TOOL_ROLES
-from aforesaid.novelty import names_of
+from aforesaid.novelty import remembered_names_of
 from aforesaid.tokens import estimate, least
 from aforesaid.windows import LIMIT, choose_lines, choose_windows, join_windows, replace_in
 
@@ -87,7 +87,7 @@ def select(
             continue
         finder = beside if beside is not None and row.working else probe
         if known is not None and quoted and len(row.candidate.entry.text) > max_characters:
-            known = known.union(*map(names_of, quoted))  # not before a text is cut: most are quoted whole
+            known = known.union(*map(remembered_names_of, quoted))  # not before a text is cut: most are quoted whole
             quoted = []
         built = build_evidence(
             row,

@@ -9,6 +9,7 @@ which names few others hold.
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
 SHORTEST: Final = 5
 LONGEST: Final = 200
 """Characters of a name; longer runs are data."""
+REMEMBERED: Final = 1024
+"""Texts whose names stay in memory: requests of one session bring up the same rows again and again."""
 # A run of the characters of names that is more than a plain word: those are most, and a search skips them faster.
 _RUN: Final = re.compile(r"(?<![\w@./:\\-])(?![A-Za-z][a-z]*+[.:]?(?![\w@./:\\-]))[\w@./:\\-]{5,}")
 _TELLING: Final = re.compile(r"\w[/_.:\\-]+\w|[a-z0-9][A-Z]|[0-9]{4}")
@@ -35,3 +38,7 @@ def names_of(text: str) -> frozenset[str]:
     """The different names of a text; what `find_names` finds, in half the time."""
     names = {run.strip(_EDGES) for run in set(_RUN.findall(text))}
     return frozenset(name for name in names if SHORTEST <= len(name) <= LONGEST and _TELLING.search(name))
+
+
+remembered_names_of = lru_cache(maxsize=REMEMBERED)(names_of)
+"""The same of texts that are asked about again and again, of a few thousand characters at most."""

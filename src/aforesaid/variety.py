@@ -8,12 +8,11 @@ Pure; no row is added or left out, and tiers stay. `docs/ranking.md` gives the r
 from __future__ import annotations
 
 from collections import Counter
-from functools import lru_cache
 from math import fsum, log1p
 from typing import TYPE_CHECKING, Final
 
 from aforesaid.model import TOOL_ROLES
-from aforesaid.novelty import names_of
+from aforesaid.novelty import remembered_names_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -25,8 +24,6 @@ HEAD: Final = 3
 """One of so many places keeps its row: the first third."""
 READ: Final = 6000
 """Characters of the beginning of a call or result whose names count."""
-REMEMBERED: Final = 1024
-"""Texts whose names stay in memory: requests of one session bring up the same rows again and again."""
 NAMES: Final = 1.5
 """Times ln(1 + names) of what words and neighbours are worth."""
 NARROWER: Final = 0.8
@@ -80,10 +77,7 @@ def vary(ranked: Sequence[Ranked], places: int) -> tuple[Ranked, ...]:
 
 def _names(entry: StoredEntry) -> frozenset[str]:
     """The names of a call or result; none of what is said."""
-    return _names_of(entry.text[:READ]) if entry.role in TOOL_ROLES else frozenset()
-
-
-_names_of = lru_cache(maxsize=REMEMBERED)(names_of)
+    return remembered_names_of(entry.text[:READ]) if entry.role in TOOL_ROLES else frozenset()
 
 
 def _more(relevance: Relevance, names: float) -> float:

@@ -7,6 +7,7 @@ between grapheme clusters, so that no accent, emoji or syllable is torn apart. `
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
+from functools import lru_cache
 from math import log1p
 from typing import TYPE_CHECKING, Final, Protocol
 from unicodedata import category
@@ -34,6 +35,7 @@ _LOOK_BACK: Final = 400  # a cluster longer than this is left out whole
 
 
 _MOST_BY_LINES: Final = 200_000  # characters; longer texts are cut around matches
+_MOST_REMEMBERED: Final = 10_000  # characters; of longer texts lines and names are looked for each time
 _LONGEST_LINE: Final = 400  # a longer one is taken in pieces
 _LINES_AROUND: Final = 3  # that a match makes worth quoting on each side, less with each
 _AGAIN: Final = 0.5  # what an item counts when it comes again
@@ -91,8 +93,8 @@ def choose_lines(
     if not limit < len(text) <= _MOST_BY_LINES:
         return choose_windows(text, probe, limit=limit)
     places = probe.places(text)
-    lines = _lines(text)
-    spans = _fill(lines, _worth(text, lines, places, literals, known), limit)
+    lines, names = _survey(text) if len(text) > _MOST_REMEMBERED else _remembered(text)
+    spans = _fill(lines, _worth(lines, names, places, literals, known), limit)
     return _windows(text, places, spans) if spans else choose_windows(text, probe, limit=limit)
 
 
@@ -146,8 +148,22 @@ def _lines(text: str) -> list[Span]:
     return lines
 
 
+def _survey(text: str) -> tuple[list[Span], list[tuple[int, str]]]:
+    """The lines of a text, and its names, each with the number of its line."""
+    lines = _lines(text)
+    starts = [start for start, _ in lines]
+    return lines, [(bisect_right(starts, place) - 1, name) for place, name in find_names(text)]
+
+
+_remembered = lru_cache(maxsize=256)(_survey)
+
+
 def _worth(
-    text: str, lines: Sequence[Span], places: Sequence[Place], literals: int, known: Collection[str]
+    lines: Sequence[Span],
+    names: Sequence[tuple[int, str]],
+    places: Sequence[Place],
+    literals: int,
+    known: Collection[str],
 ) -> list[float]:
     """What quoting each line is worth."""
     starts = [start for start, _ in lines]
@@ -165,12 +181,11 @@ def _worth(
             worth[near] += own / (1 + abs(near - line))
     first: dict[str, int] = {}
     new: dict[int, float] = {}
-    for place, name in find_names(text):
+    for line, name in names:
         if name not in known:
-            line = bisect_right(starts, place) - 1
             new[line] = new.get(line, 0.0) + (_NEW_NAME if first.setdefault(name, line) == line else _SEEN_NAME)
-    for line, names in new.items():
-        worth[line] += _NAMES * log1p(names) * (1.0 if worth[line] else _FAR_FROM_MATCHES)
+    for line, share in new.items():
+        worth[line] += _NAMES * log1p(share) * (1.0 if worth[line] else _FAR_FROM_MATCHES)
     return [own / (1 + (end - start) / _LINE) for own, (start, end) in zip(worth, lines, strict=True)]
 
 
