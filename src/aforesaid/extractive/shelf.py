@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from aforesaid.inquiry import Outline
     from aforesaid.model import Branch, Span
-    from aforesaid.ports import BrowsePort, EntryPort, Snapshot
+    from aforesaid.ports import Snapshot
 
 MOST_ANSWERS: Final = 6
 """Answers of one exchange; what an agent says further on its own is an exchange that follows it."""
@@ -33,7 +33,7 @@ class Shelf:
 
     def __init__(self) -> None:
         self._generation = -1
-        self._entries = 0
+        self._entries = self._tokens = 0
         self._rows: list[int] = []
         self._ids: list[str] = []
         self._digests: list[bytes] = []
@@ -50,15 +50,17 @@ class Shelf:
         if session.generation == self._generation and session.entries == self._entries:
             return
         if not self._still_true(snapshot):
-            self._entries = 0
+            self._entries = self._tokens = 0
             self._rows, self._ids, self._digests, self._opens = [], [], [], bytearray()
             self._asked = ()
-        added = snapshot.outlines(((self._entries + 1, session.entries),), SOURCES) if session.entries else ()
+        new = ((self._entries + 1, session.entries),)
+        added = snapshot.outlines(new, SOURCES) if session.entries else ()
         for outline in added:
             self._rows.append(outline.row)
             self._ids.append(outline.id)
             self._digests.append(outline.digest)
             self._opens.append(outline.role == "user")
+        self._tokens += snapshot.count_tokens(new)
         self._generation, self._entries = session.generation, session.entries
 
     def id_of(self, row: int) -> str:
@@ -146,15 +148,20 @@ class Shelf:
             start, end = bisect_left(self._rows, first), bisect_right(self._rows, last)
             yield from zip(self._rows[start:end], self._opens[start:end], strict=True)
 
-    def _still_true(self, snapshot: EntryPort | BrowsePort) -> bool:
-        """Whether the session still has what is known of it, by a sample that always holds its ends."""
+    def _still_true(self, snapshot: Snapshot) -> bool:
+        """Whether the session still has what is known of it, by a sample that always holds its ends.
+
+        A sum tells of what was forgotten between them: it has no tokens any more.
+        """
         count = len(self._rows)
+        if self._entries and snapshot.count_tokens(((1, self._entries),)) != self._tokens:
+            return False
         if not count:
             return self._entries == 0
         places = sorted({count * part // _SAMPLES for part in range(_SAMPLES)} | {count - 1})
         rows = [self._rows[place] for place in places]
         # Asked for by row: spans that lie far apart would have all rows between them looked at.
-        found: Sequence[Outline] = snapshot.outlines(((rows[0], rows[-1]),), SOURCES, rows)  # type: ignore[union-attr]
+        found: Sequence[Outline] = snapshot.outlines(((rows[0], rows[-1]),), SOURCES, rows)
         known = [(self._rows[place], self._ids[place], self._digests[place]) for place in places]
         return [(one.row, one.id, one.digest) for one in found] == known
 

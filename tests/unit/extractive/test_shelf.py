@@ -24,6 +24,9 @@ class Growing:
         self.shelf = Shelf()
         self._engine = Engine.open(folder / "store")
 
+    def forget(self, text: str) -> None:
+        self._engine.forget(text=text)
+
     def look(self, rows: list[Any], leaf: str | None = None, without: str | None = None) -> tuple[Exchange, ...]:
         """The exchanges after the file holds these rows; a fresh shelf says the same."""
         pi.write(self.file, rows)
@@ -78,4 +81,17 @@ def test_a_session_that_was_rewritten_has_other_exchanges(tmp_path: Path) -> Non
     talk = pi.conversation(["first"])
     assert len(grown.look([pi.header(), *talk, pi.compaction("cccccccc", talk[-1]["id"], "nothing")])) == 1
     assert grown.look([pi.header(), *talk]) == ()
+    grown.close()
+
+
+def test_what_was_forgotten_between_others_is_in_no_exchange(tmp_path: Path) -> None:
+    grown = Growing(tmp_path)
+    talk = pi.conversation([f"{'question' if n % 2 == 0 else 'answer'} {n:03}" for n in range(100)])
+    rows = [pi.header(), *talk, pi.compaction("cccccccc", talk[-1]["id"], "nothing")]
+    assert sum(len(exchange.rows) for exchange in grown.look(rows)) == 100
+    grown.forget("question 042")
+    assert sum(len(exchange.rows) for exchange in grown.look(rows)) == 99
+    rows.append(pi.message("q0000000", "cccccccc", "another question"))
+    grown.forget("answer 055")
+    assert sum(len(exchange.rows) for exchange in grown.look(rows)) == 98
     grown.close()
