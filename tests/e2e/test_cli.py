@@ -128,6 +128,28 @@ def test_every_sample_session_is_read_and_answers(desk: Desk, data: Path) -> Non
         assert desk.run("retrieve", "--session", session["file"]).status == 0
 
 
+def test_a_look_at_a_store_that_is_not_there_makes_nothing_and_says_so(desk: Desk) -> None:
+    there = set(desk.folder.rglob("*"))
+    place = ("--store", "mistyped/store")
+    assert desk.json("status", "status", *place)["store"]["entries"] == 0
+    assert "not there" in desk.run("status", *place).out
+    assert desk.json("sessions", "sessions", *place)["sessions"] == []
+    told = f"warning: there is no store in {desk.folder / 'mistyped' / 'store'}; `aforesaid index PATH` makes one"
+    for asked in (["sessions"], ["recall", "PG_PORT", "--scope", "host-wide"], ["recall", "", "--scope", "host-wide"]):
+        done = desk.run(*asked, *place)
+        assert (done.status, done.err.splitlines()) == (0, [told])
+    assert desk.refused("recall", "PG_PORT", "--session", SESSION, *place) == ("session-not-found", 2)
+    assert desk.refused("retrieve", "--session", SESSION, *place) == ("session-not-found", 2)
+    assert desk.refused("expand", "--session", SESSION, "--entry", "a", *place) == ("session-not-found", 2)
+    assert desk.refused("expand", "a.b.c", *place) == ("ref-invalid", 2)
+    assert told in desk.run("expand", "a.b.c", *place).err.splitlines()
+    assert desk.refused("lost", "--session", SESSION, *place) == ("session-not-found", 2)
+    assert desk.refused("forget", "--session", SESSION, "--dry-run", *place) == ("session-not-found", 2)
+    assert desk.json("rebuild", "rebuild", *place)["sessions"] == []
+    assert "there is none in" in desk.run("doctor", *place).out
+    assert set(desk.folder.rglob("*")) == there
+
+
 def test_no_transcript_is_changed_and_nothing_is_written_beside_it(desk: Desk, transcript: Path) -> None:
     before = (transcript.read_bytes(), transcript.stat().st_mtime_ns)
     desk.run("index", transcript)

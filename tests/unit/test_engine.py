@@ -48,10 +48,14 @@ def test_every_public_name_can_be_imported() -> None:
         _ = aforesaid.nothing
 
 
-def test_the_store_is_opened_when_it_is_first_used(tmp_path: Path) -> None:
+def test_the_store_is_made_when_something_is_first_written_to_it(tmp_path: Path) -> None:
     with Engine.open(tmp_path / "store") as engine:
-        assert not (tmp_path / "store").exists()
         assert engine.status().sessions == 0
+        assert engine.sessions() == ()
+        assert not engine.has_store()
+        assert not list(tmp_path.iterdir())
+        engine.index(session(tmp_path, "one"))
+        assert engine.has_store()
     assert (tmp_path / "store").exists()
 
 

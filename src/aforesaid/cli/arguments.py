@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from argparse import ArgumentParser, Namespace, RawDescriptionHelpFormatter
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from msgspec import Struct
@@ -14,6 +15,8 @@ from aforesaid.cli import COMMANDS
 from aforesaid.errors import BadArgument
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from aforesaid.config import Config
     from aforesaid.engine import Engine
     from aforesaid.hosts.watching import Place
@@ -68,6 +71,21 @@ class Options(Struct, frozen=True, kw_only=True):
         from aforesaid.engine import Engine  # late: not every command needs it
 
         return Engine.open(self.store, self.load_config())
+
+    @contextmanager
+    def telling_of_missing_store(self, engine: Engine) -> Iterator[None]:
+        """Says on standard error, if nobody has made it until the end, that there is no store where the options say."""
+        try:
+            yield
+        finally:
+            self._tell_of_missing_store(engine)
+
+    def _tell_of_missing_store(self, engine: Engine) -> None:
+        if not engine.has_store():
+            from aforesaid.cli.terminal import warn  # late: seldom needed
+            from aforesaid.config import store_folder
+
+            warn(f"there is no store in {store_folder(self.store)}; `aforesaid index PATH` makes one")
 
 
 def _current_folder() -> str | None:

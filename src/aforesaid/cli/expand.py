@@ -39,7 +39,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 def run(arguments: Namespace, options: Options) -> int:
     """Shows originals."""
     first, last = (None, None) if arguments.range is None else read_range(arguments.range)
-    with options.open_engine() as engine:
+    with options.open_engine() as engine, options.telling_of_missing_store(engine):
         answer = engine.expand(
             arguments.ref,
             session=arguments.session,

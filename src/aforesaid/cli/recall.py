@@ -43,7 +43,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(arguments: Namespace, options: Options) -> int:
     """Searches."""
-    with options.open_engine() as engine:
+    with options.open_engine() as engine, options.telling_of_missing_store(engine):
         page = engine.recall(
             arguments.query,
             session=arguments.session,

@@ -25,7 +25,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(arguments: Namespace, options: Options) -> int:
     """Lists the sessions."""
-    with options.open_engine() as engine:
+    with options.open_engine() as engine, options.telling_of_missing_store(engine):
         known = engine.sessions(project=arguments.project, host=arguments.host)
     if options.json:
         emit(wire_upkeep.sessions(known))

@@ -25,16 +25,18 @@ def run(arguments: Namespace, options: Options) -> int:
     """Shows the state of the store and of the configuration."""
     del arguments
     with options.open_engine() as engine:
-        store, config = engine.status(), engine.config
+        store, config, there = engine.status(), engine.config, engine.has_store()
     if options.json:
         emit(wire_upkeep.status(store, config, __version__))
     else:
-        show(_lines(store, config, verbose=options.verbose))
+        show(_lines(store, config, there=there, verbose=options.verbose))
     return 0
 
 
-def _lines(store: StoreStatus, config: Config, *, verbose: bool) -> Iterator[str]:
+def _lines(store: StoreStatus, config: Config, *, there: bool, verbose: bool) -> Iterator[str]:
     access = "" if store.writable else " (read-only)"
+    if not there:
+        access = " (not there; `aforesaid index PATH` makes it)"
     yield f"version     {__version__}"
     yield f"store       {one_line(store.location)}{access}"
     yield f"size        {bytes_in_words(store.bytes)}"

@@ -27,6 +27,7 @@ from aforesaid.errors import (
 )
 from aforesaid.sidechains import file_of, is_present
 from aforesaid.storage.sqlite import open_store
+from aforesaid.storage.sqlite.layout import holds_store
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -190,6 +191,10 @@ class Desk:
     def status(self) -> StoreStatus:
         """Health and size of the store."""
         return self._store.status()
+
+    def has_store(self) -> bool:
+        """Whether there is a store: none is made before something is written to it."""
+        return self._folder is None or holds_store(self._folder)
 
     def known(self, reference: str) -> tuple[Session, ...]:
         """The sessions of the store that a path or an id names; none, one, or several with one id."""

@@ -93,7 +93,10 @@ def _look_at_store(engine: Engine) -> Iterator[Check]:
         yield Check(name="store", standing="failed", detail=f"{error.code}: {error.message}", remedy=error.hint)
         return
     detail = f"{store.location}, {store.sessions:,} sessions, {store.entries:,} entries"
-    if not store.writable:
+    if not engine.has_store():
+        detail = f"there is none in {store.location} yet; `aforesaid index PATH` makes it"
+        yield Check(name="store", standing="ok", detail=detail)
+    elif not store.writable:
         remedy = "make the folder writable for this user"
         yield Check(name="store", standing="warning", detail=f"{detail}, cannot be written", remedy=remedy)
     elif store.damaged:

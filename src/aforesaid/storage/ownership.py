@@ -6,6 +6,7 @@ such folders apart by themselves; there this makes folders and never refuses one
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
 
@@ -31,6 +32,26 @@ def make_private(folder: str) -> None:
         except FileExistsError:  # another process was faster
             if not os.path.isdir(part):
                 raise
+
+
+def check_room(folder: str) -> None:
+    """Makes sure, as far as that can be told without trying, that a folder is there or could be made. Makes nothing.
+
+    Raises:
+        OSError: what making it would raise.
+    """
+    above = folder
+    while not os.path.lexists(above) and os.path.dirname(above) != above:
+        above = os.path.dirname(above)
+    if above == folder and os.path.isdir(above):
+        return
+    if not os.path.isdir(above):
+        code = errno.EEXIST if above == folder else errno.ENOTDIR
+    elif not os.access(above, os.W_OK | os.X_OK):
+        code = errno.EACCES
+    else:
+        return
+    raise OSError(code, os.strerror(code), above)
 
 
 def close_to_others(path: str, status: os.stat_result | None = None) -> None:

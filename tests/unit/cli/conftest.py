@@ -24,6 +24,7 @@ class FakeEngine:
         self.calls: list[tuple[str, tuple[Any, ...], dict[str, Any]]] = []
         self.opened: list[Options] = []
         self.closed = 0
+        self.stored = True
         self.config: Config
 
     def open(self, options: Options) -> FakeEngine:
@@ -36,6 +37,9 @@ class FakeEngine:
 
     def __exit__(self, *error: object) -> None:
         self.closed += 1
+
+    def has_store(self) -> bool:
+        return self.stored
 
     def __getattr__(self, name: str) -> Callable[..., Any]:
         def call(*given: Any, **named: Any) -> Any:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
@@ -42,6 +43,19 @@ def test_a_store_without_sessions_says_what_to_do(command: Command, fake: FakeEn
     for chosen in (("--host", "pi"), ("--project", "p")):
         assert command("sessions", *chosen).out.startswith("The store knows no such session.")
     assert check("sessions", command("sessions", "--json").out)["sessions"] == []
+
+
+def test_a_store_that_is_not_there_is_said_to_be_missing(command: Command, fake: FakeEngine) -> None:
+    fake.stored = False
+    fake.answer = ()
+    missing = "warning: there is no store in {}; `aforesaid index PATH` makes one\n"
+    assert command("sessions", "--store", "mistyped\x1b").err == missing.format(Path.cwd() / "mistyped␛")
+    assert check("sessions", command("sessions", "--json").out)["sessions"] == []
+    fake.answer = STATUS
+    done = command("status")
+    assert "store       /home/dev/store (not there; `aforesaid index PATH` makes it)\n" in done.out
+    assert done.err == ""
+    assert check("status", command("status", "--json").out)["store"]["damaged"] == []
 
 
 def test_the_status_shows_place_size_content_damage_and_warnings(command: Command, fake: FakeEngine) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
+from contextlib import closing
 from typing import TYPE_CHECKING
 
 import pytest
@@ -115,7 +116,8 @@ def test_a_store_that_was_left_open_is_closed(tmp_path: Path) -> None:
 def test_a_folder_with_other_things_in_it_stays_as_its_user_wants_it(tmp_path: Path) -> None:
     (tmp_path / "notes.txt").write_text("")
     tmp_path.chmod(0o755)
-    open_store(str(tmp_path)).close()
+    with closing(open_store(str(tmp_path))) as store, store.write("/f") as writer:
+        writer.commit(described("/f"))
     assert mode(tmp_path) == 0o755
     assert mode(tmp_path / "sessions") == 0o700
 

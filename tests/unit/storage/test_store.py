@@ -6,6 +6,7 @@ import os
 import random
 import shutil
 import stat
+from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
 import apsw
@@ -426,12 +427,40 @@ def test_a_read_only_store_without_a_catalogue_lists_the_sessions(
 
 def test_a_read_only_store_that_nobody_ever_wrote_has_a_status(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder.mkdir()
-    monkeypatch.setattr("aforesaid.storage.sqlite.store.make_private", lambda _: None)
     monkeypatch.setattr("aforesaid.storage.sqlite.store._may_write", lambda _: False)
     store = open_store(str(folder))
     status = store.status()
     assert (status.writable, status.sessions, status.bytes) == (False, 0, 0)
     store.close()
+
+
+def test_a_look_at_a_store_that_is_not_there_makes_nothing(folder: Path) -> None:
+    store = open_store(str(folder))
+    status = store.status()
+    assert (status.writable, status.sessions, status.bytes, status.damaged) == (True, 0, 0, ())
+    assert not [*store.sessions(), *store.by_id("s"), *store.withheld(), *store.manifests.latest(None, 9)]
+    assert store.by_file("/f") is store.by_key("0" * 32) is None
+    assert store.learn_words(()) == store.count_refs("service") == 0
+    assert store.secret() != store.secret()
+    assert not store.tend("/f")
+    assert not store.forgetting.pending
+    assert not store.forgetting.refuses("/f")
+    store.manifests.forget("k")
+    store.close()
+    assert not folder.exists()
+    folder.mkdir()  # somebody else's, with nothing of ours in it
+    with closing(open_store(str(folder))) as store:
+        assert (store.sessions(), store.status().bytes, len(store.secret())) == ((), 0, 32)
+    assert not list(folder.iterdir())
+
+
+def test_who_looked_before_the_store_was_made_sees_it_then(folder: Path) -> None:
+    with closing(open_store(str(folder))) as early, closing(open_store(str(folder))) as store:
+        assert early.sessions() == ()
+        with store.write("/f") as writer:
+            writer.commit(described("/f"))
+        assert [session.file for session in early.sessions()] == ["/f"]
+        assert early.secret() == store.secret() == early.secret()
 
 
 def test_a_folder_that_cannot_be_made_is_named(tmp_path: Path) -> None:

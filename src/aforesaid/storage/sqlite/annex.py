@@ -82,7 +82,7 @@ class Annex:
         return self._database is not None or os.path.exists(self.path)
 
     def read(self, work: Callable[[apsw.Connection], Result]) -> Result | None:
-        """Reads, all of one moment. None where there is no file, and none can be made.
+        """Reads, all of one moment. None where there is no file.
 
         Raises:
             StoreError: the file cannot be read.
@@ -122,7 +122,7 @@ class Annex:
         """
         with translated(self.path, writing=writing):
             try:
-                return self._try(work)
+                return self._try(work, making=writing)
             except UNREADABLE as error:
                 if not is_damage(error) or not mending:
                     raise
@@ -133,12 +133,15 @@ class Annex:
                     raise
             return self._try(work) if self.writable else None
 
-    def _try(self, work: Callable[[Database], Result]) -> Result | None:
-        database = self.open()
+    def _try(self, work: Callable[[Database], Result], *, making: bool = True) -> Result | None:
+        database = self.open(making=making)
         return None if database is None else work(database)
 
-    def open(self) -> Database | None:
+    def open(self, *, making: bool = True) -> Database | None:
         """The open file. None where a store that cannot be written has none, or one of an older version.
+
+        Args:
+            making: whether an empty file is made where there is none; else there None comes back too.
 
         Raises:
             StoreTooNew: a newer program wrote it.
@@ -148,6 +151,8 @@ class Annex:
             if self._database.lasting:
                 return self._database
             self.close()
+        if not making and not os.path.exists(self.path):
+            return None
         database = self._open_writable() if self.writable else open_readable(self.path, self._timeout_ms)
         if database is not None and not self._set_up(database):
             database.close()
@@ -229,8 +234,9 @@ class MemoryAnnex(Annex):
         self._database = Database(_NOWHERE, apsw.Connection(_NOWHERE), (0, 0))
         self._set_up(self._database)
 
-    def open(self) -> Database | None:
+    def open(self, *, making: bool = True) -> Database | None:
         """What there is."""
+        del making
         return self._database
 
     def scrub(self) -> None:

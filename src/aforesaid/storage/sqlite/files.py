@@ -96,6 +96,8 @@ class ShardFiles:
         """A session's file to be read; None if there is none."""
         if not self.writable:
             return open_readable(path, self._timeout_ms)
+        if not os.path.exists(path):
+            return None  # before the lock, which would make the folder
         with folder_lock(self._lock, exclusive=False, timeout_ms=self._timeout_ms):
             return open_bare(path, self._timeout_ms)
 
@@ -227,8 +229,8 @@ class ShardFiles:
         """Bytes of all files of the store."""
         total = 0
         for folder in (self._folder, self._sessions, os.path.join(self._folder, VECTORS)):
-            if folder != self._folder and not os.path.isdir(folder):
-                continue  # the first cannot be made in a store that cannot be written, the second is made when needed
+            if not os.path.isdir(folder):
+                continue  # it is made when something is written
             with translated(folder), os.scandir(folder) as found:
                 total += sum(length_of(entry.path) for entry in found if entry.is_file())
         return total

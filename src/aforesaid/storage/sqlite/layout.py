@@ -34,6 +34,11 @@ def is_key(key: str) -> bool:
     return len(key) == _KEY_DIGITS and not key.strip("0123456789abcdef")
 
 
+def holds_store(folder: str) -> bool:
+    """Whether something was ever written to a store in a folder."""
+    return any(os.path.exists(os.path.join(folder, name)) for name in (SESSIONS, FORGOTTEN))
+
+
 def length_of(path: str) -> int:
     """Bytes of a file; 0 if there is none."""
     try:

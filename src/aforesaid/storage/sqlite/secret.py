@@ -10,6 +10,7 @@ import os
 from aforesaid.digests import blake2b
 from aforesaid.storage.sqlite.connection import folder_lock
 from aforesaid.storage.sqlite.failures import translated
+from aforesaid.storage.sqlite.layout import holds_store
 from aforesaid.storage.sqlite.records import to_bytes
 
 SECRET = 32
@@ -17,12 +18,17 @@ SECRET = 32
 
 
 def take_secret(folder: str, lock: str, *, writable: bool, timeout_ms: int) -> bytes:
-    """The secret of the store in a folder; one that cannot be written and has none takes it from its path."""
+    """The secret of the store in a folder; one that cannot be written and has none takes it from its path.
+
+    Where there is no store yet nothing was ever sealed, so that what fits nothing will do.
+    """
     path = os.path.join(folder, "secret")
     with translated(path):
         found = _read_secret(path)
         if found is None and not writable:
             return blake2b(to_bytes(folder), digest_size=SECRET).digest()
+        if found is None and not holds_store(folder):
+            return os.urandom(SECRET)
         if found is None:
             with folder_lock(lock, exclusive=True, timeout_ms=timeout_ms):
                 found = _read_secret(path) or _make_secret(path)

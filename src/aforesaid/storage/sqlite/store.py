@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING
 
 from aforesaid.errors import SessionForgotten, StoreCorrupt, StoreError, StoreReadOnly
 from aforesaid.reports import StoreStatus
-from aforesaid.storage.ownership import close_to_others, make_private, refuse_foreign
+from aforesaid.storage.ownership import check_room, close_to_others, refuse_foreign
 from aforesaid.storage.sqlite import migrations
 from aforesaid.storage.sqlite.connection import COMPANIONS, SUFFIX, begin, move_log
 from aforesaid.storage.sqlite.derived import Derived
@@ -50,7 +50,7 @@ DEFAULT_TIMEOUT_MS = 5000
 
 
 def open_store(folder: str, *, busy_timeout_ms: int = DEFAULT_TIMEOUT_MS, max_bytes: int = 0) -> SqliteStore:
-    """Opens the store in a folder, making the folder if there is none.
+    """Opens the store in a folder; who writes first makes the folder if there is none, so that a look leaves no trace.
 
     Args:
         folder: where it is.
@@ -66,11 +66,12 @@ def open_store(folder: str, *, busy_timeout_ms: int = DEFAULT_TIMEOUT_MS, max_by
     try:
         for part in (path, sessions):
             refuse_foreign(part)
-            make_private(part)
+        check_room(path)
     except OSError as error:
         if not os.path.isdir(path):
             raise system_error(error, path) from error
-    close_to_others(sessions)
+    if os.path.isdir(sessions):
+        close_to_others(sessions)
     if _holds_nothing_else(path):
         close_to_others(path)
     return SqliteStore(path, busy_timeout_ms=busy_timeout_ms, max_bytes=max_bytes)
@@ -84,7 +85,7 @@ class SqliteStore(Derived):
     """The `StorePort` on SQLite files. One thread at a time; any number of processes."""
 
     def __init__(self, folder: str, *, busy_timeout_ms: int, max_bytes: int) -> None:
-        """Takes an existing folder; `open_store` makes it."""
+        """Takes a folder that `open_store` has looked at."""
         places = (folder, os.path.join(folder, SESSIONS), os.path.join(folder, CATALOGUE))
         writable = all(map(_may_write, places))
         super().__init__(folder, writable=writable, busy_timeout_ms=busy_timeout_ms, max_bytes=max_bytes)
