@@ -12,6 +12,7 @@ import re
 import unicodedata
 from typing import TYPE_CHECKING, Final
 
+from msgspec.json import encode
 from msgspec.structs import replace
 
 from aforesaid.answers import Evidence
@@ -233,6 +234,9 @@ def quote(text: str) -> str:
     (the title has no dashes to fold). Letters of other alphabets that only look alike are not folded. As in every JSON
     text, two surrogates that make a pair are read as the one character that they encode.
     """
+    data = text.encode("utf-8", "surrogatepass")
+    if not _is_suspicious(data) and _are_plain(data):
+        return encode(text).decode().replace("\x7f", "\\u007f")
     pieces: list[str] = []
     done = 0
     for index in _titles(text):
@@ -270,10 +274,41 @@ _WORD_BYTES: Final = _FOLDED_WORD.encode("ascii")
 _CONTROLS: Final = bytes(code for code in range(128) if not chr(code).isspace() and (code < 32 or code == 127))
 
 
+_LOWER: Final = bytes(range(256)).lower()
+_ASCII: Final = bytes(range(128))
+
+
+def _is_suspicious(data: bytes) -> bool:
+    """Whether the word stands in a text, given as UTF-8, in capitals or with controls in it, but in no other disguise.
+
+    What Unicode composes, a letter with a mark, is no letter of the word any more: this may say so in vain.
+    """
+    return _WORD_BYTES in data.translate(_LOWER, _CONTROLS)
+
+
+def _are_plain(data: bytes) -> bool:
+    """Whether no character beyond ASCII of a text, given as UTF-8, has to be escaped or can be part of a disguise."""
+    beyond = data.translate(None, _ASCII)
+    return not beyond or all(map(_PLAIN.__getitem__, set(beyond.decode("utf-8", "surrogatepass"))))
+
+
+class _Plain(dict[str, bool]):
+    """Whether a character beyond ASCII may stand as it is, filled as characters are met."""
+
+    def __missing__(self, character: str) -> bool:
+        read = re.sub(_INVISIBLE, "", unicodedata.normalize("NFKC", character).casefold())
+        letters = any(letter in read for letter in _FOLDED_WORD)
+        self[character] = plain = bool(read) and not letters and re.match(_RAW_CONTROL, character) is None
+        return plain
+
+
+_PLAIN: Final = _Plain()
+
+
 def _titles(text: str) -> list[int]:
     """Where the "r" of each title of the frame stands in a text, in whatever disguise."""
     if text.isascii():
-        suspicious = len(text) >= len(TITLE) and _WORD_BYTES in text.encode("ascii").lower().translate(None, _CONTROLS)
+        suspicious = len(text) >= len(TITLE) and _is_suspicious(text.encode("ascii"))
     else:
         suspicious = _FOLDED_WORD in re.sub(_INVISIBLE, "", unicodedata.normalize("NFKC", text).casefold())
     if not suspicious:

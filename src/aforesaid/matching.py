@@ -27,6 +27,11 @@ def _joins(left: str, right: str) -> bool:
     return not (_text.is_unspaced(left) or _text.is_unspaced(right))
 
 
+_SEPARATORS: Final = frozenset({"", *(chr(code) for code in range(128) if not chr(code).isalnum())})
+"""Characters of ASCII, and the end of a text, that keep words apart whatever stands beside them."""
+_BORDERS: Final = _SEPARATORS - {"_", "-"}
+"""The same for literals, flags among them."""
+
 MOST_PLACES: Final = 500
 """Occurrences of an item that are looked at in one text: a log of a million lines must not cost a second."""
 
@@ -46,6 +51,8 @@ class Literal:
         self._flag = needle[0] == "-" and _text.is_word(needle.lstrip("-")[:1])
 
     def _bounded(self, text: str, start: int, end: int) -> bool:
+        if text[start - 1 : start] in _BORDERS and text[end : end + 1] in _BORDERS:
+            return True  # as below, and most are
         # Characters that the index drops do not separate: "foo" with a soft hyphen before "bar" is the word "foobar".
         while start > 0 and _text.vanishes(text[start - 1]) and not _text.is_word(text[start - 1]):
             start -= 1
@@ -69,7 +76,12 @@ class Literal:
 
     def found_in(self, text: str) -> bool:
         """Whether the text holds the needle."""
-        return self.needle in text and next(self.places(text), None) is not None
+        start = text.find(self.needle)
+        while start >= 0:
+            if self._bounded(text, start, start + len(self.needle)):
+                return True
+            start = text.find(self.needle, start + 1)
+        return False
 
     @property
     def tokens(self) -> tuple[str, ...]:
@@ -131,12 +143,19 @@ class Term:
     and `user_id`, not in `username`.
     """
 
-    __slots__ = ("_words", "text")
+    __slots__ = ("_spelled", "_words", "sign", "text")
 
     def __init__(self, text: str) -> None:
         """Takes the item of the query verbatim."""
         self.text = text
         self._words = _text.words(text)
+        self.sign = self._words[0] if self._words else ""
+        """A folded text without it does not hold the term."""
+        # All words with what stands between them: where that stands alone, so do they.
+        self._spelled = self.sign if len(self._words) == 1 else ""
+        if len(self._words) > 1 and text.isascii():
+            lowered = text.lower()
+            self._spelled = lowered[lowered.index(self.sign) : lowered.rindex(self._words[-1]) + len(self._words[-1])]
 
     @property
     def tokens(self) -> tuple[str, ...]:
@@ -157,15 +176,15 @@ class Term:
         """Whether the text holds the term."""
         if not self._words:
             return False
-        start = text.folded.find(self._words[0])
-        if start < 0:
-            return False
-        if len(self._words) == 1:
-            if text.original.isascii():
-                return self._stands_in(text.original, text.folded, start)
-            end = start + len(self._words[0])
-            if _separates(text.folded[start - 1 : start]) and _separates(text.folded[end : end + 1]):
+        folded, spelled = text.folded, self._spelled
+        if len(self._words) == 1 and text.original.isascii():
+            return self._stands_in(text.original, folded, folded.find(spelled))
+        start = folded.find(spelled) if spelled else -1
+        while start >= 0:
+            end = start + len(spelled)
+            if folded[start - 1 : start] in _SEPARATORS and folded[end : end + 1] in _SEPARATORS:
                 return True  # as `_free` would find, which is asked only where that is not so plain
+            start = folded.find(spelled, start + 1)
         return next(self._occurrences(text), None) is not None
 
     def _stands_in(self, original: str, folded: str, start: int) -> bool:
@@ -220,7 +239,7 @@ class Inflected(Term):
     def __init__(self, text: str, root: str, endings: frozenset[str]) -> None:
         """Takes the item of the query verbatim, the folded beginning of its forms, and all that may follow it."""
         super().__init__(text)
-        self._root = root
+        self._root = self.sign = root
         self._endings = endings
         self._longest = max(map(len, endings), default=0)
 
@@ -231,7 +250,23 @@ class Inflected(Term):
             return False
         if text.original.isascii():
             return self._stands_in(text.original, text.folded, start)
-        return next(self._occurrences(text), None) is not None
+        return self._stands_plainly_in(text.original) or next(self._occurrences(text), None) is not None
+
+    def _stands_plainly_in(self, original: str) -> bool:
+        """Whether a form stands there in small letters of ASCII between others that separate words: no need to fold."""
+        root = self._root
+        if not root.isascii():
+            return False
+        start = original.find(root)
+        while start >= 0:
+            stop = end = start + len(root)
+            if original[start - 1 : start] in _SEPARATORS:
+                while "a" <= original[stop : stop + 1] <= "z" and stop - end <= self._longest:
+                    stop += 1
+                if original[stop : stop + 1] in _SEPARATORS and original[end:stop] in self._endings:
+                    return True
+            start = original.find(root, stop)
+        return False
 
     def _stands_in(self, original: str, folded: str, start: int) -> bool:
         """The same from the first place of the root on, as `_free` has it for ASCII."""
@@ -258,11 +293,6 @@ class Inflected(Term):
             if folded[start + len(self._root) : end] in self._endings and _free(text, start):
                 yield start, end
             start = folded.find(self._root, end)
-
-
-def _separates(character: str) -> bool:
-    """Whether a character of ASCII, or the end of a text, keeps words apart whatever stands beside it."""
-    return not character or (character.isascii() and not character.isalnum())
 
 
 def _free(text: Folded, index: int) -> bool:
@@ -330,7 +360,7 @@ class Probe:
         return (
             tuple([item.needle for item in self._identifiers if item.found_in(text)]) if self._identifiers else (),
             tuple([item.needle for item in self._phrases if item.found_in(text)]) if self._phrases else (),
-            tuple([item.text for item in self._terms if item.found_in(folded)]),
+            tuple([item.text for item in self._terms if item.sign in folded.folded and item.found_in(folded)]),
         )
 
     def places(self, text: str) -> tuple[Place, ...]:

@@ -12,6 +12,8 @@ from __future__ import annotations
 def _class_of(byte: int) -> str:
     """One letter for what a byte of UTF-8 stands for."""
     character = chr(byte)
+    if byte in _CONTINUATION:
+        return "-"
     if byte >= _LEADS:
         # Lead bytes: accented Latin, punctuation and symbols, other three-byte scripts, emoji, other two-byte scripts.
         return next((letter for letter, first, last in _SCRIPTS if first <= byte <= last), "c")
@@ -22,10 +24,10 @@ def _class_of(byte: int) -> str:
     return "0" if character.isdigit() else "."
 
 
-_LEADS = 0x80
-_SCRIPTS = (("l", 0x80, 0xCB), ("u", 0xE2, 0xE2), ("k", 0xE0, 0xEF), ("e", 0xF0, 0xFF))
+_LEADS = 0xC0
+_CONTINUATION = bytes(range(0x80, _LEADS))
+_SCRIPTS = (("l", 0xC0, 0xCB), ("u", 0xE2, 0xE2), ("k", 0xE0, 0xEF), ("e", 0xF0, 0xFF))
 _CLASSES = "".join(map(_class_of, range(256))).encode("ascii")
-_CONTINUATION = bytes(range(0x80, 0xC0))
 # Letters; each character beyond ASCII counts as a word of its own, which is about what the encodings make of it.
 _WORDS = bytes(ord(" " if letter in b"0. \n" or byte in _CONTINUATION else "a") for byte, letter in enumerate(_CLASSES))
 
@@ -54,11 +56,10 @@ def estimate(text: str) -> int:
     if not text:
         return 0
     encoded = text.encode("utf-8", "replace")
-    # Leaving bytes out takes longer than translating them, and most texts have none of these.
-    classes = encoded.translate(_CLASSES) if encoded.isascii() else encoded.translate(_CLASSES, _CONTINUATION)
+    classes = encoded.translate(_CLASSES)
     count = classes.count
     hundredths = (
-        _CHARACTER * len(classes)
+        _CHARACTER * len(text)
         + _WORD * encoded.translate(_WORDS).count(b" a")
         + _CAPITAL * count(b"A")
         + _HUMP * count(b"aA")
@@ -67,10 +68,13 @@ def estimate(text: str) -> int:
         + _LINE * count(b"\n")
         + _SLASH * encoded.count(b"/")
     )
-    if len(encoded) > len(classes):
+    beyond = len(encoded) - len(text)
+    # Punctuation of three bytes, two of them behind the lead, adds nothing; frames have some, and texts often no more.
+    if beyond and beyond != 2 * count(b"u"):
+        accented = count(b"l")
         hundredths += (
-            _ACCENTED * count(b"l")
-            + _FOREIGN * min(10 * count(b"l"), count(b"a"))
+            _ACCENTED * accented
+            + (_FOREIGN * min(10 * accented, count(b"a")) if accented else 0)
             + _CHARACTER_OF_THREE_BYTES * count(b"k")
             + _EMOJI * count(b"e")
         )

@@ -6,6 +6,7 @@ import sys
 import unicodedata
 from collections import defaultdict
 from functools import cache
+from unittest.mock import patch
 
 import regex
 from hypothesis import given, settings
@@ -84,6 +85,28 @@ def test_quoting_is_one_line_of_valid_unicode_and_escapes_no_more_than_it_must(t
         assert [c for c in quoted if c >= "\xa0"] == [
             c for c in text if c >= "\xa0" and unicodedata.category(c) not in ("Cs", "Zl", "Zp")
         ]
+
+
+def carefully(text: str) -> str:
+    """The quoted text as it is where nothing is seen to be plain."""
+    with patch.object(evidence, "_are_plain", lambda _: False):
+        return evidence.quote(text)
+
+
+@given(hostile)
+def test_plain_text_is_quoted_as_any_other_is(text: str) -> None:
+    assert evidence.quote(text) == carefully(text)
+
+
+def test_each_character_is_quoted_alike_in_plain_text() -> None:
+    points = {
+        *range(0x80, 0x3000, 5),
+        *range(0x3000, sys.maxunicode + 1, 499),
+        *range(0x80, 0xA0),
+        *range(0xFE00, 0xFF00),
+    }
+    for text in (f'"à {chr(point)}\n\x7f' for point in points):
+        assert evidence.quote(text) == carefully(text)
 
 
 @given(hostile, hostile, hostile)

@@ -5,11 +5,12 @@ from __future__ import annotations
 from itertools import pairwise
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
+from hypothesis import strategies as st
 from tests.words import any_text
 
 from aforesaid import text
-from aforesaid.matching import MOST_PLACES, Folded, Literal, Probe, Term
+from aforesaid.matching import MOST_PLACES, Folded, Inflected, Literal, Probe, Term
 
 
 def literal(needle: str, given_text: str) -> list[str]:
@@ -128,3 +129,46 @@ def test_needles_of_loose_jamo_are_scanned_for_because_the_index_holds_them_comp
     assert Literal("x\u1161").tokens == ()
     assert Literal("한글").tokens != ()
     assert Literal("plain").tokens == ("plain",)
+
+
+# --- what is seen at a glance is what is found by looking -----------------------------------------------------------
+
+NAMED = ("port", "src/app.py", "parse_port", "getUserById", "città", "数据库 port", "a-b", "Port Port")
+FORMS = ("ports", "porting", "Ports", "portS", "xports", "ports_", "port", "porté", "portata", "ports1", "порты")
+
+
+@given(any_text, any_text | st.sampled_from(NAMED))
+@example("é port-Forward/x", "port-forward/x")
+@example("é portForward", "port")
+@example("é xport/forward port/forwards", "port/forward")
+@example("é port\u0301 xx", "port xx")
+@example("数据库端口", "数据库 端口")
+def test_a_term_is_found_where_it_has_a_place(given_text: str, item: str) -> None:
+    for text_ in (given_text, item + given_text, f"é {given_text} {item}{given_text} {item.upper()}", item):
+        found = next(Term(item).places(Folded(text_)), None) is not None
+        assert Term(item).found_in(Folded(text_)) == found
+        assert Probe((), (), (item,)).matched(text_)[2] == ((item,) if found else ())
+
+
+@given(any_text, st.lists(st.sampled_from(FORMS)), st.sampled_from(["port", "порт", "portat"]))
+@example("é", ["portS"], "port")
+@example("é", ["xports", "ports1"], "port")
+@example("\u0301", ["ports"], "port")
+def test_a_form_is_found_where_it_has_a_place(given_text: str, forms: list[str], root: str) -> None:
+    endings = frozenset({"s", "ing", "ы", "a"})
+    for text_ in (" ".join((given_text, *forms)), given_text.join(("é ", *forms)), "_".join(forms) + "é"):
+        term = Inflected(root, root, endings)
+        found = next(term.places(Folded(text_)), None) is not None
+        assert term.found_in(Folded(text_)) == found
+        asked = Probe((), (), (root,), {root: root}, lambda _: endings)
+        assert asked.matched(text_)[2] == ((root,) if found else ())
+
+
+@given(any_text, any_text.filter(bool) | st.sampled_from(NAMED))
+@example("x", "a_b")
+@example("\u00adc", "a_b")
+@example("--x", "--port")
+@example("-", "port")
+def test_a_literal_is_found_where_it_has_a_place(given_text: str, item: str) -> None:
+    for text_ in (given_text, given_text + item, item + given_text, f"{given_text} {item}{given_text}"):
+        assert Literal(item).found_in(text_) == (next(Literal(item).places(text_), None) is not None)

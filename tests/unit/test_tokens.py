@@ -9,9 +9,10 @@ from statistics import median
 import pytest
 import tiktoken
 from hypothesis import given
+from hypothesis import strategies as st
 from tests.words import any_text
 
-from aforesaid.tokens import estimate, least
+from aforesaid.tokens import _CLASSES, _WORDS, estimate, least
 
 FOLDER = Path(__file__).parent.parent / "fixtures" / "tokens"
 NAMES = (
@@ -83,3 +84,21 @@ def test_a_text_costs_at_least_as_much_as_its_length_says_and_more_text_costs_mo
     assert bool(text) == (estimate(text) > 0)
     assert estimate(text + more) >= max(estimate(text), estimate(more)) - 1
     assert estimate(text + " one more") > estimate(text)
+
+
+@given(any_text, st.sampled_from(["", "—", "é", "é—", "日", "😀", "д", "Ünïcödé ñ", "— — 日"]))
+def test_bytes_behind_the_first_of_a_character_count_nothing(text: str, more: str) -> None:
+    encoded = (text + more).encode("utf-8", "replace")
+    bare = encoded.translate(_CLASSES, bytes(range(0x80, 0xC0)))
+    assert len(bare) == len(text + more)
+    hundredths = sum(
+        weight * bare.count(classes)
+        for weight, classes in (
+            *((13, bytes([letter])) for letter in set(_CLASSES)),
+            *((45, b"A"), (78, b"aA"), (117, b"0"), (-117, b"00"), (18, b"."), (54, b"\n")),
+            *((5, b"l"), (53, b"k"), (299, b"e")),
+        )
+    )
+    hundredths += 39 * encoded.translate(_WORDS).count(b" a") + 30 * encoded.count(b"/")
+    hundredths += 54 * min(10 * bare.count(b"l"), bare.count(b"a"))
+    assert estimate(text + more) == (max(1, (hundredths + 50) // 100) if text + more else 0)

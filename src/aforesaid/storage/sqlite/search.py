@@ -88,7 +88,7 @@ def _verify(
     for row in rows:
         text = read(row)
         for literal in open_ones:
-            if literal.needle in text and literal.found_in(text):
+            if literal.found_in(text):
                 found[literal.needle].append(row)
         if len(open_ones) > sum(len(found[literal.needle]) < limit for literal in open_ones):
             open_ones = [literal for literal in open_ones if len(found[literal.needle]) < limit]
