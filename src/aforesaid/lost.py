@@ -7,6 +7,7 @@ model saw. It reads, never writes, and judges nothing: entries that may not be h
 from __future__ import annotations
 
 import re
+from collections import Counter
 from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
@@ -31,6 +32,10 @@ _AT_ONCE: Final = 64
 """Entries whose texts are held at a time."""
 _SHORT_HASH: Final = 7
 """Characters by which a hash is named."""
+_ARGUMENT: Final = r"(?m)^(\w{1,64}): "
+"""A line of a call that begins with the name of an argument; see `transcripts.calls.render`."""
+_RARELY: Final = 10
+"""Of so many calls of a tool one has an argument that counts as one."""
 
 
 class Survival(Struct, frozen=True, kw_only=True):
@@ -170,12 +175,74 @@ class _Reader:
                     if said and entry.text and (self._admits is None or self._admits(entry)):
                         yield redact_entry(entry) if self._due else entry
 
-    def items(self, entry: StoredEntry) -> dict[str, ItemKind]:
-        """The items of an entry; paths relative to the session's folder where they stand below it."""
-        text = entry.text
+    def items(self, text: str) -> dict[str, ItemKind]:
+        """The items of a text; paths relative to the session's folder where they stand below it."""
         if self._folder is not None and self._folder in text:
             text = re.sub(re.escape(self._folder) + r"[\\/]", "", text)
         return read_items(text)
+
+
+class _Arguments:
+    """Which names in calls are only those of arguments: every call of the tool brings them, so none is ever lost.
+
+    A call is stored as the tool's name and a line an argument. In a value of several lines a line may look like that
+    (a setting in a file that is written), so that a name is an argument's only if it stands right behind the tool's, or
+    begins lines of several calls of the tool, and of no small part of them.
+    """
+
+    def __init__(self) -> None:
+        self._items: dict[str, bool] = {}
+        self._calls: Counter[str] = Counter()
+        self._named: Counter[tuple[str, str]] = Counter()
+        self._certain: set[tuple[str, str]] = set()
+
+    def read(self, entry: StoredEntry) -> tuple[str, frozenset[tuple[str, str]]]:
+        """The text of an entry without names that may be arguments', and these names, each with its tool."""
+        if not entry.calls or entry.role == "tool_result":
+            return entry.text, frozenset()
+        texts: list[str] = []
+        found: set[tuple[str, str]] = set()
+        start = 0
+        for length in entry.parts:
+            text = entry.text[start : start + length]
+            start += length + 1
+            tool, _, rest = text.partition("\n")
+            if tool in entry.tools:
+                text = self._read_call(tool, rest, found)
+            texts.append(text)
+        return "\n".join(texts), frozenset(found)
+
+    def _read_call(self, tool: str, rest: str, found: set[tuple[str, str]]) -> str:
+        self._calls[tool] += 1
+        names: set[str] = set()
+
+        def leave_out(match: re.Match[str]) -> str:
+            name = match.group(1)
+            if not self._is_item(name):
+                return match.group()
+            if match.start() == 0:
+                self._certain.add((tool, name))
+            names.add(name)
+            return ": "
+
+        rest = re.sub(_ARGUMENT, leave_out, rest)
+        for name in names:
+            self._named[tool, name] += 1
+            found.add((tool, name))
+        return f"{tool}\n{rest}"
+
+    def _is_item(self, name: str) -> bool:
+        if name not in self._items:
+            self._items[name] = name in read_items(name)
+        return self._items[name]
+
+    def values(self, names: frozenset[tuple[str, str]]) -> list[str]:
+        """Those of some names that are no arguments', once all calls have been read."""
+        return sorted({name for tool, name in names if not self._is_argument(tool, name)})
+
+    def _is_argument(self, tool: str, name: str) -> bool:
+        times = self._named[tool, name]
+        return (tool, name) in self._certain or (times > 1 and times * _RARELY >= self._calls[tool])
 
 
 class _View:
@@ -220,23 +287,27 @@ def _compare(snapshot: EntryPort, branch: Branch, row: int, reader: _Reader) -> 
     summary = () if following is None or at.role == "summary" else snapshot.entries((following,))
     end = row if following is None or not any(entry.role == "summary" for entry in summary) else following
     after = see_from(snapshot, end)
-    view = _View()
+    view, arguments = _View(), _Arguments()
     for entry in reader.entries(after.context):
-        view.add(entry.text, reader.items(entry))
-    found: dict[str, tuple[ItemKind, str, int]] = {}
-    gone = 0
+        arguments.read(entry)
+        view.add(entry.text, reader.items(entry.text))
+    gone: list[tuple[str, dict[str, ItemKind], frozenset[tuple[str, str]]]] = []
     for entry in reader.entries(lineage.subtract(before.context, after.context)):
-        if entry.role == "summary":
-            continue
-        gone += 1
-        for item, kind in reader.items(entry).items():
+        if entry.role != "summary":
+            text, names = arguments.read(entry)
+            gone.append((entry.id, reader.items(text), names))
+    found: dict[str, tuple[ItemKind, str, int]] = {}
+    for id_, items, names in gone:
+        for name in arguments.values(names):
+            items.setdefault(name, "identifier")
+        for item, kind in items.items():
             known = found.pop(item, None)  # what was seen last stands last
-            found[item] = (kind if known is None else known[0], entry.id, 1 if known is None else known[2] + 1)
+            found[item] = (kind if known is None else known[0], id_, 1 if known is None else known[2] + 1)
     left = {item: of for item, of in found.items() if not view.holds(item, of[0])}
     return LostPart(
         entry_id=at.id,
         timestamp=at.timestamp,
-        lost_entries=gone,
+        lost_entries=len(gone),
         survival=tuple(_survival(kind, found, left) for kind in ITEM_KINDS),
         items=tuple(
             LostItem(item=item, kind=kind, last_entry_id=last, count=count)

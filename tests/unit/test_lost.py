@@ -238,3 +238,60 @@ def test_what_is_listed_is_found_by_a_request_that_names_it(tmp_path: Path) -> N
             best = engine.retrieve(session=file, query=f"what about `{one.item}`?").hits[0]
             assert best.ranked.tier == "identifier"
             assert one.item in best.ranked.matched.identifiers
+
+
+def edit(id_: str, parent: str, **arguments: Any) -> Any:
+    return claude_code.call(id_, parent, f"s{id_}", "edit_file", **arguments)
+
+
+def test_names_of_arguments_are_never_lost(tmp_path: Path) -> None:
+    two = {"old_string": "max_connections: 58213\nnew_string: told\npool_size: 5", "new_string": "see old_mode"}
+    rows = [
+        claude_code.message("u1", None, "begin"),
+        edit("a1", "u1", file_path="src/db.py", **two),
+        edit("a2", "a1", file_path="src/other.py", **two, edits=[{"inner_key": "some_value"}] * 2, run_in_background=1),
+        edit("a3", "a2", file_path="src/db.py", old_string="inner_key: 3", new_string="file_path"),
+        edit("a4", "a3", file_path="src/db.py", old_string="x", new_string="settings\nidle_timeout: 8"),
+        claude_code.result("r4", "a4", "done"),
+        claude_code.boundary("b1", "r4", minute=3),
+        claude_code.summary("m1", "b1", "nothing"),
+    ]
+    file = claude_code.write(tmp_path / "s.jsonl", rows)
+    with Engine.open(tmp_path / "store") as engine:
+        (part,) = engine.lost(session=file).compactions
+    lost = {one.item: (one.last_entry_id, one.count) for one in part.items}
+    assert not {"old_string", "new_string"} & lost.keys()
+    # What stands in values stays: names of settings, and even the name of an argument where it is a value.
+    assert lost["max_connections"] == ("a2", 2)
+    assert lost["old_mode"] == ("a2", 2)
+    assert lost["some_value"] == ("a2", 1)
+    assert lost["inner_key"] == ("a3", 2)
+    assert lost["file_path"] == ("a3", 1)
+    assert lost["idle_timeout"] == ("a4", 1)
+    assert lost["run_in_background"] == ("a2", 1), "one call alone does not tell it from a setting"
+    assert lost["src/db.py"] == ("a4", 3)
+    assert survival(part)["identifier"][0] == sum(one.kind == "identifier" for one in part.items)
+
+
+def test_what_a_conversation_says_like_a_call_is_read_as_it_is(tmp_path: Path) -> None:
+    rows = pi.conversation(["edit_file\nfile_path: src/db.py\nold_string: x"] * 4)
+    last = pi.compaction("c0000000", rows[-1]["id"], "nothing", "nothing", 9)
+    (part,) = ask(tmp_path, [pi.header(), *rows, last]).compactions
+    assert {"edit_file", "file_path", "old_string"} <= {one.item for one in part.items}
+
+
+def test_the_calls_that_are_still_seen_tell_what_an_argument_is(tmp_path: Path) -> None:
+    rows = [
+        codex.meta(),
+        codex.user("begin"),
+        codex.call("c1", "exec_command", {"cmd": "cargo test --workspace", "yield_time_ms": 1000, "own_mode": "x"}),
+        codex.output("c1", "done"),
+        codex.compacted([codex.user("kept", id="k")], "nothing", minute=4),
+    ]
+    alone = codex.write(tmp_path / "one.jsonl", rows)
+    rows.insert(4, codex.call("c2", "exec_command", {"cmd": "cargo clippy", "yield_time_ms": 1000}))
+    both = codex.write(tmp_path / "two.jsonl", rows)
+    with Engine.open(tmp_path / "store") as engine:
+        few, more = ({one.item for one in engine.lost(session=file).compactions[0].items} for file in (alone, both))
+    assert few == {"exec_command", "cargo test --workspace", "yield_time_ms", "own_mode"}
+    assert more == {"exec_command", "cargo test --workspace", "cargo clippy", "own_mode"}
