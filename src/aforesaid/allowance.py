@@ -25,6 +25,8 @@ SHARE_WORKING: Final = 0.44
 """The same where the work around a request is asked for too."""
 LEAST: Final = 0.1
 """What may be spent at the least."""
+SMALLEST: Final = 1_600
+"""Tokens that are never taken away: `LEAST` of what is configured by default. Of less, all may be spent."""
 NARROWEST: Final = 800
 """Characters of an excerpt at the least."""
 
@@ -35,8 +37,8 @@ class Allowance(Struct, frozen=True, kw_only=True, gc=False):
     share: float
 
     def tokens(self, configured: int) -> int:
-        """Tokens of all messages together."""
-        return int(configured * self.share)
+        """Tokens of all messages together: the share, but no less than `SMALLEST` as far as so many are configured."""
+        return min(configured, max(SMALLEST, int(configured * self.share)))
 
     @property
     def characters(self) -> int:

@@ -343,8 +343,12 @@ class Diagnostics(Struct, frozen=True, kw_only=True):
         in_context_count: found ones left out because the model still sees them, or sees an equal text.
         alternate_branch_candidates: rows off the branch that a generator returned although it must not (defence).
         privacy_excluded_count: ranked ones that the policy withheld.
-        planner_excluded_count: ranked ones that did not fit the result or token limit.
+        planner_excluded_count: ranked ones that did not fit the result or token limit, or what could be spent of it.
+        silenced_count: found ones that the model does not see and that hold a single topic of the request, left out
+            because that is no more than an accident (`contextual.convinces`); not in the JSON document.
         selected_tokens, max_tokens: estimated tokens of the evidence, and their limit.
+        allowed_tokens: how many of `max_tokens` could be spent beside what the model sees (`retrieval.sparing`); None
+            where nobody asked. Not in the JSON document.
         max_results: limit of hits.
         duration_ms: time from request text to framed evidence.
         semantic: what the vector search did; None while `retrieval.semantic` is off.
@@ -359,8 +363,10 @@ class Diagnostics(Struct, frozen=True, kw_only=True):
     alternate_branch_candidates: int = 0
     privacy_excluded_count: int = 0
     planner_excluded_count: int = 0
+    silenced_count: int = 0
     selected_tokens: int = 0
     max_tokens: int = 0
+    allowed_tokens: int | None = None
     max_results: int = 0
     duration_ms: float = 0.0
     semantic: Semantic | None = None

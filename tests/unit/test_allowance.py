@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from tests import pi
 
 from aforesaid import Engine, allowance
-from aforesaid.allowance import FULL, LEAST, NARROWEST, SHARE, SHARE_WORKING, Allowance, allow
+from aforesaid.allowance import FULL, LEAST, NARROWEST, SHARE, SHARE_WORKING, SMALLEST, Allowance, allow
+from aforesaid.config import Config
 from aforesaid.windows import LIMIT
 
 if TYPE_CHECKING:
@@ -43,9 +44,21 @@ def test_who_sees_more_gets_no_more_and_who_asks_for_the_work_no_less(seen: int,
 
 def test_a_share_is_of_the_tokens_that_are_configured_and_of_a_whole_excerpt() -> None:
     assert (FULL.tokens(16_000), FULL.characters) == (16_000, LIMIT)
-    assert (Allowance(share=0.3).tokens(1_000), Allowance(share=0.3).characters) == (300, 1_800)
+    assert (Allowance(share=0.3).tokens(10_000), Allowance(share=0.3).characters) == (3_000, 1_800)
     assert Allowance(share=LEAST).characters == NARROWEST
     assert (Allowance(share=0.3).tokens(0), SHARE < SHARE_WORKING) == (0, True)
+
+
+@pytest.mark.parametrize(
+    ("configured", "spent"),
+    [(0, 0), (1_000, 1_000), (1_600, 1_600), (2_000, 1_600), (16_000, 1_600), (20_000, 2_000)],
+)
+def test_a_small_limit_is_not_made_smaller_than_the_least_of_the_default(configured: int, spent: int) -> None:
+    assert Allowance(share=LEAST).tokens(configured) == spent
+
+
+def test_what_the_least_leaves_of_the_default_is_never_taken_away() -> None:
+    assert int(Config.load().integer("context.maxRetrievedHistoryTokens") * LEAST) == SMALLEST
 
 
 def session(folder: Path, seen: int) -> str:
@@ -71,7 +84,13 @@ def test_a_view_that_has_grown_gets_less_of_the_same_sources(tmp_path: Path) -> 
     assert all(len(hit.excerpt) <= 2_000 and "walnut" in hit.excerpt for hit in grown.hits)
     assert len(grown.hits) >= 6
     assert (grown.diagnostics.max_tokens, grown.diagnostics.eligible_count) == (16_000, 12)
+    assert (fresh.diagnostics.allowed_tokens, grown.diagnostics.allowed_tokens) == (16_000, 4_800)
     assert grown.diagnostics.planner_excluded_count == 12 - len(grown.hits)
+
+
+def test_a_small_limit_still_shows_what_fits_into_it(tmp_path: Path) -> None:
+    small = ask(tmp_path, 200_000, context_maxRetrievedHistoryTokens=1_000)
+    assert (small.diagnostics.allowed_tokens, len(small.hits)) == (1_000, 3)
 
 
 def test_who_wants_all_of_it_gets_it(tmp_path: Path) -> None:
@@ -85,3 +104,18 @@ def test_an_entry_of_the_view_that_a_plan_drops_is_not_seen(tmp_path: Path) -> N
         seen = engine.retrieve(session=file, context_entries=["f0000000"])
         assert engine.retrieve(session=file, context_entries=[]).diagnostics.selected_tokens > 8_000
     assert seen.diagnostics.selected_tokens < 8_000
+
+
+@pytest.mark.parametrize("query", ["latest", "working"])
+def test_what_matches_by_accident_is_counted_as_far_as_the_model_does_not_see_it(tmp_path: Path, query: str) -> None:
+    texts = ["We use CockroachDB for the ledger.", "Noted.", "The ledger is closed.", "The ledger is closed.", "End."]
+    lost = pi.conversation(texts)
+    rows: list[Any] = [pi.header(), *lost, pi.compaction("c0000000", lost[-1]["id"], "nothing", "x", 20)]
+    rows += pi.conversation(["The ledger is closed."], 21, "f", "c0000000")
+    file = pi.write(tmp_path / "one.jsonl", rows)
+    with Engine.open(tmp_path / "store", settings={"retrieval.query": query}) as engine:
+        asked = "which storage did we pick for the ledger, with durability and replication?"
+        silent = engine.retrieve(session=file, query=asked)
+        found = engine.retrieve(session=file, query="which storage for the ledger?")
+    assert (silent.hits, silent.diagnostics.eligible_count, silent.diagnostics.silenced_count) == ((), 0, 1)
+    assert ([hit.entry_id for hit in found.hits], found.diagnostics.silenced_count) == (["e0000000"], 0)

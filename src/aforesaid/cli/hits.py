@@ -130,24 +130,41 @@ def _outcome(found: Retrieval) -> str:
         return "Nothing was searched: retrieval.exact and retrieval.fts are both off."
     if found.hits:
         said = f"{count(len(found.hits), 'hit')}, {counts.selected_tokens:,} of {counts.max_tokens:,} tokens."
+    elif counts.eligible_count:
+        verb = "matches" if counts.eligible_count == 1 else "match"
+        matching = count(counts.eligible_count, "entry", "entries")
+        said = f"Nothing shown, though {matching} that the model does not see any more {verb} the request."
+    elif counts.silenced_count:
+        verb = "shares" if counts.silenced_count == 1 else "share"
+        sharing = count(counts.silenced_count, "entry", "entries")
+        said = (
+            f"Nothing found: {sharing} that the model does not see any more {verb} a word with the request, too little "
+            f"to count; `aforesaid recall` with that word, or a narrower request, shows more."
+        )
     else:
         said = "Nothing found: no entry that the model does not see any more matches the request."
-    if left_out := _left_out(counts):
+    if left_out := _left_out(found):
         said += f" Not shown: {', '.join(left_out)}."
     return said
 
 
-def _left_out(counts: Diagnostics) -> list[str]:
+def _why_not_kept(hits: int, counts: Diagnostics) -> str:
+    """What kept rows back that match: the limit of hits if it is reached, else the one of tokens."""
+    if hits < counts.max_results and counts.allowed_tokens is not None and counts.allowed_tokens < counts.max_tokens:
+        spent = f"{counts.allowed_tokens:,} of {counts.max_tokens:,} tokens may be spent"
+        return f"kept back by retrieval.sparing ({spent} beside what the model sees)"
+    return f"over the limit of {count(counts.max_results, 'hit')} or {counts.max_tokens:,} tokens"
+
+
+def _left_out(found: Retrieval) -> list[str]:
+    counts = found.diagnostics
     words = []
     if counts.in_context_count:
         words.append(f"{counts.in_context_count:,} still in the model's context")
     if counts.duplicate_count:
         words.append(f"{count(counts.duplicate_count, 'duplicate')} of what is shown")
     if counts.planner_excluded_count:
-        words.append(
-            f"{counts.planner_excluded_count:,} over the limit of {count(counts.max_results, 'hit')} "
-            f"or {counts.max_tokens:,} tokens"
-        )
+        words.append(f"{counts.planner_excluded_count:,} {_why_not_kept(len(found.hits), counts)}")
     if counts.privacy_excluded_count:
         words.append(f"{counts.privacy_excluded_count:,} withheld by the privacy policy")
     return words

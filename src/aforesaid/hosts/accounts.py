@@ -17,7 +17,7 @@ from aforesaid.errors import BadArgument
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from aforesaid.answers import Evidence, Retrieval
+    from aforesaid.answers import Diagnostics, Evidence, Retrieval
     from aforesaid.config import Config
     from aforesaid.extractive.values import HistoryView
     from aforesaid.model import Tally
@@ -142,7 +142,8 @@ def _retrieved(known: Known) -> Iterator[str]:
     )
     yield (
         f"left out: {counts.in_context_count} in the context, {counts.duplicate_count} duplicates, "
-        f"{counts.alternate_branch_candidates} of other branches, {counts.planner_excluded_count} by the plan, "
+        f"{counts.alternate_branch_candidates} of other branches, {counts.planner_excluded_count} by the plan"
+        f"{_spared(counts)}, "
         f"{counts.privacy_excluded_count} by the policy"
     )
     if counts.semantic is not None and counts.semantic.reason is not None:
@@ -247,11 +248,21 @@ def _explain(known: Known) -> Iterator[str]:
         return
     counts = found.diagnostics
     yield f"{counts.candidate_count} entries of this branch were looked at, {counts.eligible_count} matched"
+    if counts.silenced_count:
+        yield f"{counts.silenced_count} besides share a word with the request, too little to count"
     yield (
         f"{counts.in_context_count} the model still sees, {counts.duplicate_count} say the same as another, "
         f"{counts.privacy_excluded_count} the policy withholds, {counts.planner_excluded_count} did not fit"
+        f"{_spared(counts)}"
     )
     yield f"{_plural(len(_sent(known)), 'message')} went before the request; {_WHY.get(plan.reason, plan.reason)}"
+
+
+def _spared(counts: Diagnostics) -> str:
+    """What `retrieval.sparing` leaves of the tokens, in brackets; nothing if it leaves all."""
+    if counts.allowed_tokens is None or counts.allowed_tokens >= counts.max_tokens:
+        return ""
+    return f" ({counts.allowed_tokens:,} tokens were allowed: retrieval.sparing)"
 
 
 def _tokens(known: Known) -> Iterator[str]:
@@ -264,7 +275,8 @@ def _tokens(known: Known) -> Iterator[str]:
     yield f"Pi alone: {plan.native_tokens:,} tokens; as planned: {plan.tokens:,}, of that {added:,} evidence"
     yield f"limits: target {limits.target:,}, soft {limits.soft:,}, hard {limits.hard:,}, window {limits.window:,}"
     if found is not None:
-        yield f"evidence may have {found.diagnostics.max_tokens:,} tokens and {found.diagnostics.max_results} messages"
+        counts = found.diagnostics
+        yield f"evidence may have {counts.max_tokens:,} tokens{_spared(counts)} and {counts.max_results} messages"
     if known.facts.used_tokens is not None:
         yield f"the host counts {known.facts.used_tokens:,} tokens in the context"
     yield "everything else is estimated"

@@ -21,11 +21,11 @@ from aforesaid.language.endings import endings_after
 from aforesaid.matching import Probe
 from aforesaid.privacy.egress import find_replacements, is_due
 from aforesaid.query import read_query
-from aforesaid.retrieval.candidates import Found, Near, find_similar, search, without_stale
+from aforesaid.retrieval.candidates import Found, Near, find_similar, gate, search, without_stale
 from aforesaid.text import digest
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from aforesaid.allowance import Allowance
     from aforesaid.answers import Ranked, RetrievalStatus, Semantic
@@ -88,7 +88,7 @@ def retrieve(
             diagnostics=_blank(snapshot, options, started, similar),
         )
     known = _known(snapshot, branch, options)
-    near = None if similar is None else Near(port=similar, admits=_gate(snapshot, judge))
+    near = None if similar is None else Near(port=similar, admits=gate(snapshot, judge))
     looks = [
         _look(snapshot, one, words, request=request, branch=branch, options=options, near=near, known=known)
         for words, one in (*asked, *work)
@@ -114,12 +114,13 @@ def retrieve(
         judged = _withhold(snapshot, hidden, distinct, branch, judge)
         allowed = judged.cleared.values if judged else distinct
     allowance = _allow(snapshot, branch, options) if allowed else FULL
+    most = allowance.tokens(options.max_tokens)
     arranged = _arrange(allowed, request, known, allowance.characters, options)
     hits, left_out = evidence.select(
         arranged.rows,
         looks[0].probe,
         max_results=options.max_results,
-        max_tokens=allowance.tokens(options.max_tokens),
+        max_tokens=most,
         max_characters=arranged.characters,
         known=arranged.known,
         session_id=None,
@@ -136,8 +137,10 @@ def retrieve(
         alternate_branch_candidates=found.off_branch,
         privacy_excluded_count=len(judged.withheld) if judged else 0,
         planner_excluded_count=left_out,
+        silenced_count=look.silenced,
         selected_tokens=sum(hit.tokens for hit in hits),
         max_tokens=options.max_tokens,
+        allowed_tokens=most if allowed else None,
         max_results=options.max_results,
         duration_ms=(perf_counter() - started) * 1000,
         semantic=None if similar is None else _report(similar, looks, hidden),
@@ -194,16 +197,6 @@ def _arrange(
     return _Arranged(rows=allowed, known=known, characters=characters)
 
 
-def _gate(snapshot: Snapshot, judge: Judge | None) -> Callable[[int], bool] | None:
-    """Says of a row whether the privacy policy lets it go, so that none that it does not let go takes a place."""
-    if judge is None or judge.open:
-        return None
-    from aforesaid.withholding import Gate  # late: only a policy needs it
-
-    gate = Gate(snapshot, judge, lambda _: b"")
-    return lambda row: gate.admits((row,))
-
-
 def _report(similar: SimilarityPort, looks: Sequence[_Look], hidden: Sequence[Ranked]) -> Semantic:
     """What the vector search did."""
     matched = [row.matched for row in hidden]
@@ -212,12 +205,16 @@ def _report(similar: SimilarityPort, looks: Sequence[_Look], hidden: Sequence[Ra
 
 
 class _Look(Struct, frozen=True, kw_only=True):
-    """What one query brought up: rows that the model does not see, best first; of `ranked` ones with a match."""
+    """What one query brought up: rows that the model does not see, best first; of `ranked` ones with a match.
+
+    Of others, so many as are `silenced`, it does not see the text either, but they match by accident.
+    """
 
     found: Found
     probe: Probe
     ranked: int
     hidden: tuple[Ranked, ...]
+    silenced: int = 0
 
 
 def _look(
@@ -242,13 +239,16 @@ def _look(
     asked = contextual.asked_of(request) if options.contextual and words == request else _NOBODY
     ranked = _verify_and_rank(found, query, probe, time, known=known, asked=asked, options=options)
     dated = time is not None and bool(time.days)
+    silenced = 0
     if options.contextual and not (dated or contextual.convinces([row.matched for row in ranked], query)):
         # Where a word stands by accident, what is similar is so by the same accident. Where none does, vectors decide.
-        accident = any(row.matched.terms for row in ranked)
-        ranked = () if accident else tuple(row for row in ranked if row.candidate.admitted)
+        accidents = tuple(row for row in ranked if row.matched.terms)
+        silenced = len(_hide_visible(snapshot, accidents, branch, request)) if accidents else 0
+        ranked = () if accidents else tuple(row for row in ranked if row.candidate.admitted)
     if fused is not None and (query.identifiers or query.phrases):
         ranked = _only_named(ranked)
-    return _Look(found=found, probe=probe, ranked=len(ranked), hidden=_hide_visible(snapshot, ranked, branch, request))
+    hidden = _hide_visible(snapshot, ranked, branch, request)
+    return _Look(found=found, probe=probe, ranked=len(ranked), hidden=hidden, silenced=silenced)
 
 
 def _read_time(words: str) -> Time | None:
@@ -302,6 +302,7 @@ def _mix(looks: Sequence[_Look]) -> _Look:
         probe=latest.probe,
         ranked=len(hidden) + seen,
         hidden=hidden,
+        silenced=max(look.silenced for look in looks),
     )
 
 

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from aforesaid.fusion import Fused
     from aforesaid.model import Branch, StoredEntry
     from aforesaid.ports import SimilarityPort, Snapshot
+    from aforesaid.privacy.judge import Judge
     from aforesaid.retrieval.options import RetrievalOptions
 
 TERM_POOL = 80
@@ -51,6 +52,16 @@ class Found(Struct, frozen=True, kw_only=True):
     exact_failed: bool = False
     warnings: tuple[str, ...] = ()
     stale: int = 0
+
+
+def gate(snapshot: Snapshot, judge: Judge | None) -> Callable[[int], bool] | None:
+    """What says of a row whether the privacy policy lets it go, so that none that it does not let go takes a place."""
+    if judge is None or judge.open:
+        return None
+    from aforesaid.withholding import Gate  # late: only a policy needs it
+
+    found = Gate(snapshot, judge, lambda _: b"")
+    return lambda row: found.admits((row,))
 
 
 def find_similar(near: Near, words: str, branch: Branch) -> Fused:

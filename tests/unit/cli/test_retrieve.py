@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import io
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from tests.schemas import check
@@ -164,6 +164,43 @@ def test_nothing_found_is_said_with_the_reason(command: Command, fake: FakeEngin
     assert done.out.splitlines()[-1] == (
         "Nothing found: no entry that the model does not see any more matches the request. "
         "Not shown: 3 still in the model's context."
+    )
+
+
+def test_what_matches_and_is_not_shown_is_never_said_not_to_match(command: Command, fake: FakeEngine) -> None:
+    counts: dict[str, Any] = {"in_context_count": 0, "duplicate_count": 0}
+    fake.answer = make_retrieval(**counts, eligible_count=4, planner_excluded_count=4, max_tokens=90)
+    assert command(*RETRIEVE).out.splitlines()[-1] == (
+        "Nothing shown, though 4 entries that the model does not see any more match the request. "
+        "Not shown: 4 over the limit of 12 hits or 90 tokens."
+    )
+    fake.answer = make_retrieval(**counts, eligible_count=1, planner_excluded_count=0, privacy_excluded_count=1)
+    assert command(*RETRIEVE).out.splitlines()[-1] == (
+        "Nothing shown, though 1 entry that the model does not see any more matches the request. "
+        "Not shown: 1 withheld by the privacy policy."
+    )
+
+
+def test_the_limit_that_kept_entries_back_is_named(command: Command, fake: FakeEngine) -> None:
+    counts: dict[str, Any] = {"in_context_count": 0, "duplicate_count": 0, "planner_excluded_count": 58}
+    fake.answer = make_retrieval(make_evidence(), **counts, allowed_tokens=1_600)
+    spared = "58 kept back by retrieval.sparing (1,600 of 16,000 tokens may be spent beside what the model sees)."
+    assert command(*RETRIEVE).out.splitlines()[-1] == f"1 hit, 120 of 16,000 tokens. Not shown: {spared}"
+    fake.answer = make_retrieval(make_evidence(), **counts, allowed_tokens=1_600, max_results=1)
+    limit = "58 over the limit of 1 hit or 16,000 tokens."
+    assert command(*RETRIEVE).out.splitlines()[-1] == f"1 hit, 120 of 16,000 tokens. Not shown: {limit}"
+    fake.answer = make_retrieval(make_evidence(), **counts, allowed_tokens=16_000)
+    assert "sparing" not in command(*RETRIEVE).out
+
+
+@pytest.mark.parametrize(("silenced", "said"), [(1, "1 entry that {} shares"), (2, "2 entries that {} share")])
+def test_what_matches_by_accident_is_told(silenced: int, said: str, command: Command, fake: FakeEngine) -> None:
+    fake.answer = make_retrieval(
+        in_context_count=0, duplicate_count=0, planner_excluded_count=0, silenced_count=silenced
+    )
+    assert command(*RETRIEVE).out.splitlines()[-1] == (
+        f"Nothing found: {said.format('the model does not see any more')} a word with the request, too little to "
+        "count; `aforesaid recall` with that word, or a narrower request, shows more."
     )
 
 

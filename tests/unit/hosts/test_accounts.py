@@ -105,6 +105,16 @@ def test_warnings_and_gaps_of_a_retrieval_are_told() -> None:
     assert "7.5 ms in all" in told
 
 
+def test_what_sparing_keeps_back_and_what_matches_by_accident_is_told() -> None:
+    spared = make_retrieval(make_evidence(), allowed_tokens=1_600, silenced_count=3)
+    for topic in ("retrieved", "explain", "tokens"):
+        assert "(1,600 tokens were allowed: retrieval.sparing)" in tell(topic, known(planned(spared, window=4000)))
+    assert "3 besides share a word" in tell("explain", known(planned(spared, window=4000)))
+    whole = make_retrieval(make_evidence(), allowed_tokens=16_000)
+    assert all("sparing" not in tell(topic, known(planned(whole, window=4000))) for topic in ("retrieved", "tokens"))
+    assert "besides share" not in tell("explain", known(planned(whole, window=4000)))
+
+
 def test_an_excerpt_is_one_line_and_cut() -> None:
     told = tell("retrieved", known(planned(make_retrieval(make_evidence("word\n" * 500)), window=9000)))
     line = told.splitlines()[-1]
