@@ -146,6 +146,35 @@ def test_where_nobody_ever_reads_many_are_put_in_by_an_append(
     assert waiting(tmp_path, file) == (66, None)
 
 
+def test_where_nobody_ever_reads_long_texts_are_put_in_by_an_append(
+    store: SqliteStore, tmp_path: Path, file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = len(f"latest61 {WORDS}")
+    monkeypatch.setattr(feeding, "LENGTH", 5 * text)
+    append(store, file, 61, 3)
+    append(store, file, 64, 1)
+    assert waiting(tmp_path, file) == (60, 61)
+    append(store, file, 65, 1)
+    assert waiting(tmp_path, file) == (65, None), "all appends since the first count"
+    append(store, file, 66, 4)
+    assert waiting(tmp_path, file) == (65, 66), "and none before it"
+    append(store, file, 70, 60)
+    assert waiting(tmp_path, file) == (129, None), "one append may be too long by itself"
+
+
+def test_what_other_processes_left_waiting_counts_by_its_length_too(
+    store: SqliteStore, tmp_path: Path, file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(feeding, "LENGTH", 5 * len(f"latest61 {WORDS}".encode()))
+    append(store, file, 61, 2)
+    other = open_store(str(tmp_path / "store"))
+    append(other, file, 63, 2)
+    assert waiting(tmp_path, file) == (60, 61)
+    append(store, file, 65, 3)  # three of these in characters are more than one in bytes
+    assert waiting(tmp_path, file) == (67, None)
+    other.close()
+
+
 def test_a_rewritten_session_has_nothing_waiting(store: SqliteStore, tmp_path: Path, file: Path) -> None:
     append(store, file, 61)
     sync(store, READER, str(file), rebuild=True, redacting=False)

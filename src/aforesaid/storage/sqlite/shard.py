@@ -126,6 +126,7 @@ class Shard:
             may match, and of their bm25, with what was asked for; the next page often asks for the same.
         unpacked: the first row whose text may wait to be packed (see `packing`).
         unindexed: the first row whose words and digest wait to be stored (see `feeding`); None while somebody reads.
+        waiting: first and last row that waited for words when a writer last looked, and about how long their texts are.
         schema: of SQLite, in which its full-text index and digests stand: `temp` where those of the file lack rows.
         vocabulary: the words of its full-text index at a generation, a line each.
         answered: the paths that the calls name which a row answers, by row, at a generation.
@@ -159,6 +160,7 @@ class Shard:
         "unindexed",
         "unpacked",
         "vocabulary",
+        "waiting",
         "weighed",
         "weight",
     )
@@ -183,6 +185,7 @@ class Shard:
         self.proposed: tuple[tuple[int, tuple[Span, ...], Alternatives, bool], tuple[int, ...]] | None = None
         self.unpacked: int | None = None
         self.unindexed: int | None = None
+        self.waiting: tuple[int, int, int] | None = None
         self.schema = "main"
         self.vocabulary: tuple[int, bytes] | None = None
         self.answered: tuple[int, dict[int, tuple[str, ...]]] | None = None

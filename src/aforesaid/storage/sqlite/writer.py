@@ -101,6 +101,8 @@ class ShardWriter:
         self._unpacked = shard.unpacked if before else None
         self._unindexed = shard.unindexed if before else None
         self._searched = searched
+        # About how long the texts are that this transaction leaves waiting.
+        self._length = 0
         self._last_id: str | None = None
         self._tail = shard.tail
         self._changed = self._cleared = False
@@ -154,6 +156,8 @@ class ShardWriter:
         runs: list[Bound] = []
         with translated(self._path, writing=True):
             packed, later = self._put_off(len(entries))
+            if later:
+                self._length += sum([len(part) for entry in entries for part in entry.parts])
             for row, entry in enumerate(entries, self._last + 1):
                 self._place(row, entry, here, runs)
                 stored.append(_derive(row, entry, None if later else (fed, digests), packed=packed))
@@ -252,8 +256,10 @@ class ShardWriter:
             if self._unpacked is not None and self._last - self._unpacked >= packing.WAITING:
                 packing.pack(self._connection, self._unpacked)
                 self._unpacked = None
-            if self._unindexed is not None and self._last - self._unindexed >= feeding.WAITING:
+            waiting = self._measure_waiting()
+            if waiting is not None and (waiting[1] - waiting[0] >= feeding.WAITING or waiting[2] >= feeding.LENGTH):
                 self._feed_waiting()
+                waiting = None
             record = pack(done)
             self._connection.execute(
                 _SAVE, (record, self._tail, migrations.PROJECTION, self._unpacked, self._unindexed)
@@ -262,6 +268,7 @@ class ShardWriter:
         self.committed = True
         self._shard.keep(done, record, self._blocks)
         self._shard.unpacked, self._shard.unindexed = self._unpacked, self._unindexed
+        self._shard.waiting = waiting
         if before is not None and not self._cleared:
             self._shard.carry(before.generation, done.generation)
         self._shard.spent = self._added >= SPENDING
@@ -273,6 +280,20 @@ class ShardWriter:
         if row is None and self._blocks:
             row = id_blocks.find(self._connection, self._blocks, id_)
         return row
+
+    def _measure_waiting(self) -> tuple[int, int, int] | None:
+        """The first and the last row that waits for words, and about how long their texts are; None if none waits."""
+        if self._unindexed is None:
+            return None
+        first, known = self._unindexed, self._shard.waiting
+        before = self._before.entries if self._before else 0
+        if first > before:
+            length = 0
+        elif known is not None and known[:2] == (first, before):
+            length = known[2]
+        else:  # another process left them waiting
+            length = feeding.measure(self._connection, first, before)
+        return first, self._last, length + self._length
 
     def _feed_waiting(self) -> None:
         """Makes up for rows that were stored without words and digests."""
