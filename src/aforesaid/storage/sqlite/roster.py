@@ -34,7 +34,7 @@ class Roster(ShardFiles):
         self._catalogue = Catalogue(path, self._lock, writable=writable, timeout_ms=busy_timeout_ms)
         self._behind: dict[str, tuple[Session, bytes]] = {}
         self._listing: Listing | None = None
-        self._names: tuple[list[str], set[str], frozenset[str], list[str]] | None = None
+        self._names: tuple[list[str], frozenset[str], frozenset[str], list[str]] | None = None
         self._missing: tuple[object, object, frozenset[str]] | None = None
         self._all: tuple[tuple[object, ...], tuple[Session, ...]] | None = None
 
@@ -145,11 +145,14 @@ class Roster(ShardFiles):
         except OSError as error:
             raise system_error(error, self._sessions) from error
         if self._names is None or self._names[0] is not names:
-            # Logs come and go with every file that is opened, sessions do not.
-            databases = {name for name in names if name.endswith(SUFFIX)}
-            same = self._names is not None and self._names[1] == databases
-            keys = self._names[2] if self._names is not None and same else frozenset(self._keys())
-            logs = sorted([name.removesuffix(_LOG) for name in names if name.endswith(_LOG)])
+            # Logs come and go with every file that is opened, sessions do not: of thousands of names few are new.
+            databases, keys = self._names[1:3] if self._names is not None else (frozenset(), frozenset())
+            others = set(names) - databases
+            if len(names) - len(others) < len(databases) or any(name.endswith(SUFFIX) for name in others):
+                databases = frozenset([name for name in names if name.endswith(SUFFIX)])
+                keys = frozenset(self._keys())
+                others = set(names) - databases
+            logs = sorted([name.removesuffix(_LOG) for name in others if name.endswith(_LOG)])
             self._names = names, databases, keys, [key for key in logs if key in keys]
         keys, logs = self._names[2:]
         # A log without content is what a connection makes that only reads.
