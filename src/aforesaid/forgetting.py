@@ -13,6 +13,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from aforesaid.errors import BadArgument, EntryUnknown, StoreCorrupt
+from aforesaid.projects import of_project, spellings
 from aforesaid.reports import Erased, ForgetReport
 from aforesaid.sidechains import chain_of, file_of
 from aforesaid.text import normalise
@@ -87,7 +88,7 @@ def select(
         named: whether a session was named, known or not.
         session: the session, as far as the store knows it.
         file: its path where the store does not.
-        project: the real path of a folder.
+        project: the absolute path of a folder.
         entries: ids.
         text: a text.
         after: a timestamp as in `Entry.timestamp`.
@@ -114,7 +115,7 @@ def select(
         # What its subagents did stands in the same file: nothing of that file stays.
         sessions += tuple(one for one in store.sessions() if chain_of(one.file) and file_of(one.file) == session.file)
     if project is not None:
-        sessions = store.sessions(cwd=project)
+        sessions = of_project(store.sessions(), project)
         if dated and not sessions:
             raise BadArgument(f"the store has no session of {project}", "run `aforesaid sessions`")
     return Selector(
@@ -203,7 +204,7 @@ def _choose(store: StorePort, selector: Selector, marker: Marker, now: str, samp
     if selector.dated and not selector.sessions:
         rules.add(dates)
     elif selector.project is not None and not selector.dated:
-        rules.add(Rule(scope=marker.project(selector.project), before=now))
+        rules |= {Rule(scope=marker.project(folder), before=now) for folder in spellings(selector.project)}
     return Burial(marks=frozenset(marks), rules=frozenset(rules))
 
 
@@ -258,7 +259,7 @@ def _copies(entries: Iterator[StoredEntry] | tuple[StoredEntry, ...], marker: Ma
 
 def _preview(store: StorePort, marker: Marker, burial: Burial) -> tuple[Erased, ...]:
     """What would be erased."""
-    tombstones = made_of(marker, burial)
+    tombstones = made_of(marker, burial, spellings)
     found: list[Erased] = []
     for session in store.sessions():
         try:

@@ -147,6 +147,7 @@ class Tombstones:
         known: Callable[[Collection[bytes]], AbstractSet[bytes]],
         grams: Collection[Gram] = (),
         rules: Collection[Rule] = (),
+        spellings: Callable[[str], Collection[str]] = lambda cwd: (cwd,),
     ) -> None:
         """Takes what a store keeps.
 
@@ -155,6 +156,7 @@ class Tombstones:
             known: those of some marks that the store keeps.
             grams: forgotten texts.
             rules: what stays out by its date.
+            spellings: the paths by which the folder of a session may have been forgotten.
         """
         self.marker = marker
         self._known = known
@@ -164,6 +166,7 @@ class Tombstones:
             self._lengths.setdefault(gram.hint, set()).add(gram.length)
         self._dates = [rule for rule in rules if not rule.scope]
         self._projects = [rule for rule in rules if rule.scope]
+        self._spellings = spellings
         self._hints: dict[str, int] = {}
 
     def refuses(self, file: str, header: Header | None = None) -> bool:
@@ -180,8 +183,8 @@ class Tombstones:
             return True
         if header is None or header.cwd is None or not self._projects:
             return False
-        scope = self.marker.project(header.cwd)
-        return any(rule.scope == scope and _within(rule, header.started or "") for rule in self._projects)
+        scopes = {self.marker.project(folder) for folder in (header.cwd, *self._spellings(header.cwd))}
+        return any(rule.scope in scopes and _within(rule, header.started or "") for rule in self._projects)
 
     def covered(self, session: str, entries: Sequence[Spoken]) -> frozenset[int]:
         """Which of the entries were forgotten, as places in the list; entries without words never are.
@@ -227,9 +230,13 @@ class Tombstones:
         return hint
 
 
-def made_of(marker: Marker, burial: Burial) -> Tombstones:
+def made_of(
+    marker: Marker, burial: Burial, spellings: Callable[[str], Collection[str]] = lambda cwd: (cwd,)
+) -> Tombstones:
     """The tombstones that a burial would make."""
-    return Tombstones(marker, known=burial.marks.intersection, grams=burial.grams, rules=burial.rules)
+    return Tombstones(
+        marker, known=burial.marks.intersection, grams=burial.grams, rules=burial.rules, spellings=spellings
+    )
 
 
 def words_of(entry: Spoken) -> str:

@@ -167,8 +167,8 @@ def test_a_committed_session_is_found_by_file_id_host_and_folder(store: StorePor
     saved = put(store, chain("one"))
     assert store.by_file(FILE) == saved
     assert store.by_id("s") == (saved,)
-    assert store.sessions() == store.sessions(host="pi") == store.sessions(cwd="/home/dev") == (saved,)
-    assert store.sessions(host="codex") == store.sessions(cwd="/home") == store.by_id("t") == ()
+    assert store.sessions() == store.sessions(host="pi") == (saved,)
+    assert store.sessions(host="codex") == store.by_id("t") == ()
     assert store.status().sessions == 1
     assert store.status().entries == 1
 

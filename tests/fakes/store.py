@@ -20,6 +20,7 @@ from aforesaid.inquiry import ROLES, Outline
 from aforesaid.lineage import family_of_line, trace
 from aforesaid.matching import Literal, Term
 from aforesaid.model import Mark, Run, Session, StoredEntry, Tally, Tree
+from aforesaid.projects import spellings
 from aforesaid.reports import Erased, Leftover, StoreStatus, Verification
 from aforesaid.text import digest, feed
 from aforesaid.tokens import estimate
@@ -119,12 +120,8 @@ class FakeStore:
     def vectors(self, key: str) -> FakeVectors:
         return self._vectors.setdefault(key, FakeVectors())
 
-    def sessions(self, *, host: str | None = None, cwd: str | None = None) -> tuple[Session, ...]:
-        found = [
-            data.session
-            for data in self._sessions.values()
-            if host in (None, data.session.header.host) and cwd in (None, data.session.header.cwd)
-        ]
+    def sessions(self, *, host: str | None = None) -> tuple[Session, ...]:
+        found = [data.session for data in self._sessions.values() if host in (None, data.session.header.host)]
         found.sort(key=lambda session: session.file)
         found.sort(key=lambda session: session.updated or "", reverse=True)
         return tuple(found)
@@ -312,7 +309,7 @@ class FakeForgetting:
 
     @property
     def tombstones(self) -> Tombstones:
-        return made_of(self._marker, self._burial)
+        return made_of(self._marker, self._burial, spellings)
 
     def marker(self, *, lasting: bool) -> Marker:
         return self._marker

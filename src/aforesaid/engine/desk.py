@@ -186,7 +186,12 @@ class Desk:
 
     def sessions(self, *, project: Path | None = None, host: str | None = None) -> tuple[Session, ...]:
         """The sessions of the store, newest first, as far as they worked in a project folder or belong to a host."""
-        return self._store.sessions(host=host, cwd=None if project is None else os.path.realpath(project))
+        found = self._store.sessions(host=host)
+        if project is None:
+            return found
+        from aforesaid.projects import of_project  # late: few ask for it
+
+        return of_project(found, os.path.abspath(project))
 
     def status(self) -> StoreStatus:
         """Health and size of the store."""

@@ -136,7 +136,7 @@ class Upkeep(Desk):
             named=session is not None,
             session=known,
             file=file,
-            project=None if project is None else os.path.realpath(project),
+            project=None if project is None else os.path.abspath(project),
             entries=tuple(entries),
             text=text,
             after=_moment(after),

@@ -6,7 +6,6 @@ it search the project. Nothing here reads a transcript.
 
 from __future__ import annotations
 
-import os
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
@@ -92,5 +91,6 @@ def check_other(engine: Engine, given: str, file: str | None, *, folder: str, pr
 def _worked_in(session: Session, folder: str | None) -> bool:
     if not session.header.cwd or not folder:
         return False
-    one, other = (os.path.normcase(os.path.realpath(path)) for path in (session.header.cwd, folder))
-    return one == other
+    from aforesaid.projects import is_same  # late: few models ask for another session
+
+    return is_same(session.header.cwd, folder)

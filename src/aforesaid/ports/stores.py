@@ -231,7 +231,7 @@ class StorePort(Protocol):
         """The records of planned calls."""
         ...
 
-    def sessions(self, *, host: str | None = None, cwd: str | None = None) -> tuple[Session, ...]:
+    def sessions(self, *, host: str | None = None) -> tuple[Session, ...]:
         """The known sessions, newest first (`updated` descending, then file)."""
         ...
 

@@ -14,6 +14,7 @@ from aforesaid.branches import cover
 from aforesaid.errors import BadArgument, StoreError
 from aforesaid.inquiry import Filter
 from aforesaid.lineage import family_of_line
+from aforesaid.projects import of_project
 from aforesaid.recall.pages import name_sessions
 
 if TYPE_CHECKING:
@@ -137,7 +138,7 @@ def select(store: StorePort, own: Session | None, scope: Scope) -> tuple[tuple[S
         folder = own.header.cwd
         if not folder:
             raise BadArgument("the session does not say which folder it worked in", "choose another scope")
-        return store.sessions(cwd=folder), ()
+        return of_project(store.sessions(), folder), ()
     return (own,), ()
 
 

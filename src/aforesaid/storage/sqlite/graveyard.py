@@ -141,6 +141,8 @@ class Graveyard:
         self._annex.close()
 
     def _load(self, connection: apsw.Connection) -> Tombstones:
+        from aforesaid.projects import spellings  # late: few stores have anything to forget
+
         marked = bool(connection.execute(_ANY).get)
 
         def known(marks: Collection[bytes]) -> AbstractSet[bytes]:
@@ -151,6 +153,7 @@ class Graveyard:
             known=known,
             grams=[Gram(mark=mark, length=length, hint=hint) for mark, length, hint in _rows(connection, _GRAMS)],
             rules=[Rule(scope=scope, after=after, before=before) for scope, after, before in _rows(connection, _RULES)],
+            spellings=spellings,
         )
 
     def _change(self, write: Callable[[apsw.Connection], None]) -> None:

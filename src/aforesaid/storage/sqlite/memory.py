@@ -115,9 +115,9 @@ class MemoryStore:
         shard = self._shards.get(key)
         return shard.load() if shard is not None else None
 
-    def sessions(self, *, host: str | None = None, cwd: str | None = None) -> tuple[Session, ...]:
+    def sessions(self, *, host: str | None = None) -> tuple[Session, ...]:
         """The known sessions, newest first."""
-        found = self._listed(lambda session: host in (None, session.header.host) and cwd in (None, session.header.cwd))
+        found = self._listed(lambda session: host in (None, session.header.host))
         return tuple(sorted(found, key=lambda session: session.updated or "", reverse=True))
 
     def by_file(self, file: str) -> Session | None:

@@ -38,12 +38,10 @@ class Roster(ShardFiles):
         self._missing: tuple[object, object, frozenset[str]] | None = None
         self._all: tuple[tuple[object, ...], tuple[Session, ...]] | None = None
 
-    def sessions(self, *, host: str | None = None, cwd: str | None = None) -> tuple[Session, ...]:
+    def sessions(self, *, host: str | None = None) -> tuple[Session, ...]:
         """The known sessions, newest first; the same object for all of them while nothing changes."""
         every = self._every()
-        if host is None and cwd is None:
-            return every
-        return tuple([one for one in every if host in (None, one.header.host) and cwd in (None, one.header.cwd)])
+        return every if host is None else tuple([one for one in every if one.header.host == host])
 
     def by_key(self, key: str) -> Session | None:
         """The session with this key, or None."""
