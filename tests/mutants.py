@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Collection, Iterator
 
 ROOT = Path(__file__).parent.parent
 SOURCE = ROOT / "src" / "aforesaid"
@@ -38,6 +38,12 @@ TESTS: dict[str, tuple[str, ...]] = {
     "privacy/payload.py": ("tests/unit/privacy/test_payload.py",),
     "privacy/paths.py": ("tests/unit/privacy/test_paths.py",),
     "withholding.py": ("tests/unit/test_withholding.py", "tests/unit/test_engine_privacy.py"),
+    "variety.py": ("tests/unit/test_variety.py",),
+    "pairs.py": ("tests/unit/test_pairs.py",),
+    "recall/order.py": ("tests/unit/recall/test_order.py",),
+    "recall/topics.py": ("tests/e2e/test_recall_ranking.py", "tests/fuzz/test_recall.py"),
+    "storage/sqlite/feeding.py": ("tests/unit/storage/test_feeding.py",),
+    "storage/sqlite/weighing.py": ("tests/e2e/test_recall_ranking.py", "tests/contract/test_store_port.py"),
 }
 """Modules and packages that must not break unseen, with the tests that guard them."""
 
@@ -86,10 +92,12 @@ class _Replace(ast.NodeTransformer):
         return self.generic_visit(node)
 
 
-def run(number: int, seed: int, least: float) -> int:
-    """Breaks `number` places; 1 if less than the share `least` was noticed."""
+def run(number: int, seed: int, least: float, only: Collection[str] = ()) -> int:
+    """Breaks `number` places, of all modules or of a few only; 1 if less than the share `least` was noticed."""
     places = []
     for name, tests in TESTS.items():
+        if only and name not in only:
+            continue
         path = SOURCE / name
         for module in sorted(path.rglob("*.py")) if path.is_dir() else [path]:
             tree = ast.parse(module.read_text("utf-8"))
@@ -110,7 +118,8 @@ def run(number: int, seed: int, least: float) -> int:
             noticed = _fail(broken, tests)
             target.write_text(whole, "utf-8")
             survivors += not noticed
-            print(f"{'noticed ' if noticed else 'SURVIVED'}  {module}:{change.line}: {change.before} -> {change.after}")
+            told = f"{module}:{change.line}: {change.before} -> {change.after}"
+            print(f"{'noticed ' if noticed else 'SURVIVED'}  {told}", flush=True)
     share = 1 - survivors / len(chosen)
     print(f"{len(chosen)} of {len(places)} places broken, {share:.0%} noticed (at least {least:.0%} must be)")
     return int(share < least)
@@ -137,5 +146,6 @@ if __name__ == "__main__":
     parser.add_argument("--number", type=int, default=40, help="places to break")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--least", type=float, default=0.85, help="share that must be noticed")
+    parser.add_argument("--only", choices=TESTS, action="append", default=[], help="only this module; repeatable")
     given = parser.parse_args()
-    sys.exit(run(given.number, given.seed, given.least))
+    sys.exit(run(given.number, given.seed, given.least, given.only))

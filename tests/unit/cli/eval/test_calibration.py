@@ -64,6 +64,39 @@ def test_pairs_requests_and_sessions_are_counted_apart() -> None:
     assert rates(["0", "0", "0", "0", "0.55"]).standing == 0.0, "it stands out and is not likely"
 
 
+def test_each_vector_is_made_once_and_what_is_done_is_told() -> None:
+    made_of: list[tuple[tuple[str, ...], str]] = []
+    told: list[tuple[int, int]] = []
+
+    def remember(texts: Sequence[str], purpose: str) -> Any:
+        made_of.append((tuple(texts), purpose))
+        return embed(texts, purpose)
+
+    sets = (
+        made("one", ["1"], ["0.1"]),
+        made("two", ["1", "0.5"], ["0.2"], ["0.3", "0.4"]),
+        made("three", ["0"], ["0.6"]),
+    )
+    found = calibration.measure(sets, SCALE, remember, lambda *step: told.append(step))
+    assert len(found) == 6
+    assert sorted(made_of) == sorted({*made_of}), "none is made for two directions"
+    assert sum(len(texts) for texts, _ in made_of) == 9
+    assert told == sorted(told)
+    assert (told[-1], {total for _, total in told}) == ((9, 9), {9})
+    # What a direction measures is what these two sets give alone.
+    assert (
+        found["two questions, three passages"]
+        == calibration.measure(sets[1:], SCALE, embed)["two questions, three passages"]
+    )
+
+
+def test_on_a_terminal_models_are_shown_one_behind_another() -> None:
+    shown: list[tuple[int, int]] = []
+    for before in range(2):
+        calibration._tell(lambda *step: shown.append(step), before, 2, 3, 9)  # type: ignore[arg-type]
+    assert shown == [(3, 18), (12, 18)]
+
+
 def test_nothing_stands_out_where_no_deviation_is_enough() -> None:
     scale = Scale(plain=0.5, strict=0.8, weight=1.0)
     assert scale.standing == inf
