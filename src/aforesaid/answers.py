@@ -180,8 +180,8 @@ class Ranked(Struct, frozen=True, kw_only=True):
             "same-error": errors,
         }
         codes = [f"{code}:{count}" for code, count in counts.items() if count]
-        codes += ["semantic"] if self.addends and self.addends[PART_NAMES.index("semantic")] else []
-        codes += ["pair"] if self.addends and self.addends[PART_NAMES.index("pair")] else []
+        codes += ["semantic"] if self.addends and self.addends[_SEMANTIC] else []
+        codes += ["pair"] if self.addends and self.addends[_PAIR] else []
         role = self.candidate.entry.role
         codes += [role] if role in ("user", "assistant") else []
         return ";".join([*codes, "working"] if self.working else codes)
@@ -193,6 +193,7 @@ PART_NAMES = (
     *("relevance", "neighbours", "speaker", "semantic", "date", "time", "figure", "names", "pair"),
 )
 """Names of the addends of a score, in the order of the ranking table."""
+_SEMANTIC, _PAIR = PART_NAMES.index("semantic"), PART_NAMES.index("pair")
 
 
 class Window(Struct, frozen=True, kw_only=True, gc=False):

@@ -14,7 +14,7 @@ from aforesaid.errors import EntryUnknown, LeafUnknown
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from aforesaid.model import Branch, Session, Span
+    from aforesaid.model import Branch, Session, Span, Tree
     from aforesaid.ports import EntryPort
 
 
@@ -53,9 +53,33 @@ def find_branch(
 def see_from(snapshot: EntryPort, row: int | None) -> Branch:
     """The branch of a row and what the model saw of it then, as its host derives it."""
     tree = snapshot.tree()
+    known = _seen.find(tree, row)
+    if known is not None:
+        return known
     ids = lineage.named_ids(tree, lineage.trace(tree.runs, row))
     rows = {id_: found for id_, found in zip(ids, snapshot.rows(ids), strict=True) if found is not None}
-    return lineage.see(tree, row, rows)
+    branch = lineage.see(tree, row, rows)
+    _seen.keep(tree, row, branch)
+    return branch
+
+
+class _Seen:
+    """The latest branches by tree and row. A snapshot hands out the same tree as long as its session stays the same."""
+
+    def __init__(self) -> None:
+        self._latest: tuple[tuple[Tree, int | None, Branch], ...] = ()
+
+    def find(self, tree: Tree, row: int | None) -> Branch | None:
+        """The branch of a row, if it is remembered for this very tree: an equal one may be another session's."""
+        return next((branch for other, leaf, branch in self._latest if other is tree and leaf == row), None)
+
+    def keep(self, tree: Tree, row: int | None, branch: Branch) -> None:
+        """Remembers a branch; threads may lose what another one has remembered, which is computed again."""
+        self._latest = ((tree, row, branch), *self._latest[: _REMEMBERED - 1])
+
+
+_REMEMBERED = 4
+_seen = _Seen()
 
 
 def known_rows(snapshot: EntryPort, ids: Sequence[str]) -> tuple[int, ...]:

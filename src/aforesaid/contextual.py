@@ -9,6 +9,7 @@ the development parts of the evaluation sets; `docs/ranking.md` shows what each 
 from __future__ import annotations
 
 import sys
+from functools import lru_cache
 from heapq import nlargest
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final
@@ -230,48 +231,61 @@ class _Arrays:
         self.own = _join(numpy, weights.scores, [one.score for one in others], numpy.float64)
         answers = numpy.frombuffer(weights.roles or b"", numpy.uint8) == weights.names.index("assistant")
         self.answers = _join(numpy, answers.tobytes(), [one.role == "assistant" for one in others], numpy.bool_)
-        self.similar = numpy.fromiter(semantic, numpy.int64, len(semantic))
-        self.size = int(max(self.rows.max(initial=0), self.similar.max(initial=0))) + 1
-        self.worth = numpy.zeros(self.size)
-        self.worth[self.similar] = numpy.fromiter(semantic.values(), numpy.float64, len(semantic))
+        self.semantic = semantic
 
-    def spread(self, places: Places) -> Any:
-        """The place of each row, -1 for those that have none."""
-        spread = self.numpy.full(self.size, -1, self.numpy.int64)
-        for first, last, before in places.spans:
-            part = spread[first : last + 1]
-            part[:] = self.numpy.arange(before, before + len(part))
-        return spread
+    def by_vector(self, rows: Any) -> Any:
+        """What each row is worth by its vector."""
+        numpy, semantic = self.numpy, self.semantic
+        if not semantic:
+            return numpy.zeros(len(rows))
+        return numpy.array([semantic.get(row, 0.0) for row in rows.tolist()])
+
+
+@lru_cache(maxsize=4)  # of the branch and of its eligible part, while the session stays
+def _spread(numpy: Any, spans: tuple[tuple[int, int, int], ...]) -> Any:
+    """The place of each row, -1 for those that have none; the last one stands for all rows behind."""
+    spread = numpy.full(max((last for _, last, _ in spans), default=0) + 2, -1, numpy.int64)
+    for first, last, before in spans:
+        spread[first : last + 1] = numpy.arange(before, before + last - first + 1)
+    return spread
+
+
+def _stand(numpy: Any, places: Places, rows: Any) -> Any:
+    """The place of each of some rows, -1 for those that have none."""
+    spread = _spread(numpy, tuple(places.spans))
+    return spread[numpy.minimum(rows, len(spread) - 1)]
 
 
 def order_arrays(
     arrays: _Arrays, places: Places, eligible: Places, limit: int, *, literal: Collection[int]
 ) -> dict[int, Relevance]:
     """`order`, all rows at once."""
-    numpy, worth = arrays.numpy, arrays.worth
-    place_of = arrays.spread(places)
+    numpy = arrays.numpy
     sums = numpy.zeros(places.length + 4)  # two places beyond each end, where nothing stands
-    on_branch = place_of[arrays.rows] >= 0
-    sums[place_of[arrays.rows[on_branch]] + 2] = arrays.own[on_branch]
-    similar = arrays.similar[place_of[arrays.similar] >= 0]
-    sums[place_of[similar] + 2] += worth[similar]
-    wanted = on_branch & (arrays.spread(eligible)[arrays.rows] >= 0)
+    stand = _stand(numpy, places, arrays.rows)
+    on_branch = stand >= 0
+    sums[stand[on_branch] + 2] = arrays.own[on_branch]
+    for row, value in arrays.semantic.items():
+        place = places.of(row)
+        if place is not None:
+            sums[place + 2] += value
+    wanted = on_branch & (_stand(numpy, eligible, arrays.rows) >= 0)
     rows, own = arrays.rows[wanted], arrays.own[wanted]
-    at = place_of[rows] + 2
+    worth = arrays.by_vector(rows)
+    at = stand[wanted] + 2
     asked = NEXT * sums[at + 1] + PREVIOUS * sums[at - 1]
     near = numpy.where(arrays.answers[wanted], ANSWER_NEXT * sums[at + 1], asked)
     near += FAR * (sums[at + 2] + sums[at - 2])
-    total = own + worth[rows] + near
+    total = own + worth + near
     chosen = numpy.arange(len(rows))
     if len(rows) > limit:
         least = numpy.partition(total, len(rows) - limit)[len(rows) - limit]
         chosen = numpy.flatnonzero(total >= least)
     chosen = chosen[numpy.lexsort((-at[chosen], -total[chosen]))][:limit]
     if literal:
-        named = numpy.zeros(arrays.size, numpy.bool_)
-        named[numpy.fromiter((row for row in literal if row < arrays.size), numpy.int64)] = True
-        chosen = numpy.concatenate([chosen, numpy.flatnonzero(named[rows])])
-    columns = (part[chosen].tolist() for part in (rows, own, near, worth[rows]))
+        named = numpy.isin(rows, numpy.fromiter(literal, numpy.int64, len(literal)))
+        chosen = numpy.concatenate([chosen, numpy.flatnonzero(named)])
+    columns = (part[chosen].tolist() for part in (rows, own, near, worth))
     return {
         row: Relevance(own=score, neighbours=beside, semantic=vector)
         for row, score, beside, vector in zip(*columns, strict=True)

@@ -107,7 +107,10 @@ class Literal:
 
 
 _REMEMBERED: Final = 8192
-"""Characters up to which a folded text is remembered: requests of one session look into the same texts again."""
+"""Characters up to which a folded text is remembered: requests of one session look into the same texts again.
+
+A text that is all ASCII is lowered as fast as it is looked up, and would only drive others out.
+"""
 _folded = lru_cache(maxsize=1024)(_text.fold)
 
 
@@ -125,7 +128,10 @@ class Folded:
     def __init__(self, text: str) -> None:
         """Folds the text once for any number of terms."""
         self.original = text
-        self.folded = _folded(text) if len(text) <= _REMEMBERED else _text.fold(text)
+        if text.isascii():
+            self.folded = text.lower()
+        else:
+            self.folded = _folded(text) if len(text) <= _REMEMBERED else _text.fold(text)
         self._offsets: Sequence[int] | bool | None = False
 
     def origin(self, index: int) -> int:
@@ -179,6 +185,8 @@ class Term:
         folded, spelled = text.folded, self._spelled
         if len(self._words) == 1 and text.original.isascii():
             return self._stands_in(text.original, folded, folded.find(spelled))
+        if not all(word in folded for word in self._words):
+            return False
         start = folded.find(spelled) if spelled else -1
         while start >= 0:
             end = start + len(spelled)

@@ -103,11 +103,13 @@ def rank(
     ]
     if bare:
         ranked = [without_priors(row) for row in ranked]
-    # Three stable sorts, the last key first: strings cannot be negated to sort downwards.
-    ranked.sort(key=lambda row: row.candidate.entry.id)
-    ranked.sort(key=lambda row: row.candidate.entry.timestamp or "", reverse=True)
-    ranked.sort(key=lambda row: (_TIERS[row.tier], -row.score))
-    return tuple(ranked)
+    keys = [(_TIERS[row.tier], -row.score) for row in ranked]
+    if len(set(keys)) < len(keys):
+        # Three stable sorts, the last key first: strings cannot be negated to sort downwards.
+        ranked.sort(key=lambda row: row.candidate.entry.id)
+        ranked.sort(key=lambda row: row.candidate.entry.timestamp or "", reverse=True)
+        keys = [(_TIERS[row.tier], -row.score) for row in ranked]
+    return tuple([ranked[place] for place in sorted(range(len(keys)), key=keys.__getitem__)])
 
 
 def without_priors(row: Ranked) -> Ranked:
@@ -286,11 +288,11 @@ def _add_contextually(
         0.0,
         0.0,
         round(own, 4),
-        round(near, 4),
+        round(near, 4) if near else 0.0,
         round(SPEAKER * whole, 4) if speaks else 0.0,
         round(semantic, 4) if semantic else 0.0,
         *((0.0, 0.0) if time is None else _timely(entry, whole, time)),
-        round(FIGURE * whole, 4) if any(map(_is_figure, matched.terms)) else 0.0,
+        round(FIGURE * whole, 4) if _has_figure(matched.terms) else 0.0,
         0.0 if known is None else round(NAMES * whole * names_in(entry.role, entry.text, known), 4),
         0.0,
     )
@@ -310,7 +312,7 @@ def most_contextually(role: Role, query: Query, time: Time | None, asked: frozen
         more = max(more, SPEAKER)
     if time is not None:
         more += (DATE if time.days else 0.0) + (TIME if time.when else 0.0)
-    if any(map(_is_figure, query.terms)):
+    if _has_figure(query.terms):
         more += FIGURE
     return RELEVANCE * (1.0 + more)
 
@@ -330,8 +332,8 @@ def names_in(role: str, text: str, known: frozenset[str] | None = None) -> float
         return 0.0
     if known is not None:
         return log1p(len(names_of(text[:READ_FOR_NAMES]) - known))
-    start = text[:READ_FOR_MARKS]
-    return log1p(start.count("/") + start.count("_") + start.count("."))
+    count, end = text.count, READ_FOR_MARKS
+    return log1p(count("/", 0, end) + count("_", 0, end) + count(".", 0, end))
 
 
 def _timely(entry: Said, whole: float, time: Time) -> tuple[float, float]:
@@ -354,15 +356,16 @@ def _speaker(text: str) -> str | None:
 
 
 @lru_cache(maxsize=1024)
-def _is_figure(term: str) -> bool:
-    return any(map(str.isdecimal, term))
+def _has_figure(terms: tuple[str, ...]) -> bool:
+    """Whether a digit stands in some terms: what was found in one row was found in many."""
+    return any(map(str.isdecimal, "".join(terms)))
 
 
 _LONGEST_NAME: Final = 40
 
 
 def _common(items: tuple[str, ...], others: tuple[str, ...]) -> int:
-    return sum(item in others for item in items)
+    return sum([item in others for item in items]) if others else 0
 
 
 def _order(place: int | None) -> float:

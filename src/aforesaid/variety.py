@@ -64,9 +64,12 @@ def vary(ranked: Sequence[Ranked], places: int) -> tuple[Ranked, ...]:
     if len(behind) < 2:
         return tuple(ranked)
     names = {place: _names(ranked[place].candidate.entry) for place in relevant}
-    holders = Counter(name for held in names.values() for name in held)
+    holders: Counter[str] = Counter()
+    for held in names.values():
+        holders.update(held)
+    shares = {name: 1 / count for name, count in holders.items()}
     worth = {
-        place: ranked[place].score + _more(relevant[place], fsum(1 / holders[name] for name in names[place]))
+        place: ranked[place].score + _more(relevant[place], fsum(map(shares.__getitem__, names[place])))
         for place in behind
     }
     varied = list(ranked)

@@ -41,6 +41,7 @@ PRIVACY = "privacy.enabled"
 PRIVACY_UNREADABLE = "privacy-unreadable"
 """A configuration asks, or may ask, for a privacy policy that could not be read: nothing is handed out."""
 _SECTION = "privacy"
+_PLACES = {option.key: place for place, option in enumerate(OPTIONS)}
 
 
 class Config(Struct, frozen=True, kw_only=True):
@@ -151,6 +152,9 @@ class Config(Struct, frozen=True, kw_only=True):
         Raises:
             KeyError: there is no such option.
         """
+        place = _PLACES.get(key, 0)
+        if place < len(self.settings) and self.settings[place].key == key:
+            return self.settings[place]
         for setting in self.settings:
             if setting.key == key:
                 return setting

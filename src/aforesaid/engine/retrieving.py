@@ -30,7 +30,7 @@ from aforesaid.sidechains import file_of, is_present
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-    from typing import BinaryIO
+    from io import FileIO
 
     from aforesaid.answers import RetrievalStatus
     from aforesaid.engine.rehearsal import Rehearsal
@@ -311,12 +311,12 @@ def _source_lines(answer: Retrieval, held: bytearray | None) -> tuple[bytes | No
     found: list[bytes | None] = []
     try:
         with ExitStack() as opened:
-            files: dict[str, BinaryIO] = {}
+            files: dict[str, FileIO] = {}
             for hit in answer.hits:
                 source = hit.ranked.candidate.entry.source
                 file = source.file or file_of(answer.session.file)
                 if file not in files:
-                    files[file] = opened.enter_context(open(file, "rb"))
+                    files[file] = opened.enter_context(open(file, "rb", buffering=0))
                 files[file].seek(source.offset)
                 line = files[file].read(source.length)
                 found.append(line if sha256(line).digest() == source.sha256 else None)

@@ -31,6 +31,7 @@ _LONGEST_LOANWORD: Final = 8
 """The same for katakana, which spells one foreign word as a rule."""
 _SHORT: Final = 400
 """Characters of a request that may be a parting; longer ones are about something."""
+_FORMULAS: Final = tuple([tuple(formula.split()) for formula in others.PARTINGS])
 _BETWEEN: Final = r"[\s'’ʼ,-]{1,3}"
 """What stands between the words of a formula."""
 _FIRST_UNSPACED: Final = text.UNSPACED[0]
@@ -41,9 +42,8 @@ def _partings(reading: Reading) -> None:
     if len(reading.rest) > _SHORT:
         return
     lowered = reading.rest.lower()
-    for formula in others.PARTINGS:
-        words = formula.split()
-        if all(word in lowered for word in words):
+    for words in _FORMULAS:
+        if words[0] in lowered and all(word in lowered for word in words):
             reading.take(rf"(?i)(?<!\w){_BETWEEN.join(words)}(?!\w)", re.Match.span)
 
 

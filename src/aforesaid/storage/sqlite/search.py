@@ -7,7 +7,7 @@ literals are verified in the text before they count towards a limit. Scores are 
 from __future__ import annotations
 
 from array import array
-from functools import lru_cache, partial
+from functools import lru_cache
 from itertools import pairwise
 from math import log
 from typing import TYPE_CHECKING
@@ -187,9 +187,12 @@ def weigh(
     for first, last in spans:
         inside[first : last + 1] = b"\x01" * (min(last + 1, len(inside)) - first)
     numpy = shard.postings.numpy()
-    total = add if numpy is None else partial(add_arrays, numpy)
-    rows, scores = total(lists, near, inside)
-    return Weights(rows=rows, scores=scores, roles=bytes(map(roles.__getitem__, rows)), names=ROLES)
+    if numpy is None:
+        rows, scores = add(lists, near, inside)
+        return Weights(rows=rows, scores=scores, roles=bytes(map(roles.__getitem__, rows)), names=ROLES)
+    rows, scores = add_arrays(numpy, lists, near, inside)
+    spoken = numpy.frombuffer(roles, numpy.uint8)[numpy.frombuffer(rows, numpy.int64)] if rows else b""
+    return Weights(rows=rows, scores=scores, roles=bytes(spoken), names=ROLES)
 
 
 def add(
