@@ -34,6 +34,8 @@ class Query(Struct, frozen=True, kw_only=True):
         terms: what the full-text search asks for, one item a topic: identifiers, phrases, technologies and keywords
             that have at least one searchable token, no two with the same tokens. A match of a term is a match of its
             tokens in order (`matching.Term`).
+        cut: whether the request holds more that is not looked for, because only so much of a request counts; not in
+            the JSON document.
     """
 
     identifiers: tuple[str, ...] = ()
@@ -44,6 +46,7 @@ class Query(Struct, frozen=True, kw_only=True):
     technologies: tuple[str, ...] = ()
     keywords: tuple[str, ...] = ()
     terms: tuple[str, ...] = ()
+    cut: bool = False
 
     @property
     def empty(self) -> bool:

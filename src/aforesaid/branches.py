@@ -111,6 +111,8 @@ def cover(session: Session) -> Coverage:
 
 UNSURE = frozenset({"unknown-parent", "unknown-turns", "unknown-view"})
 """Reasons for which what is on a branch, or in view, is a guess; every row of the session is there all the same."""
+TERMS_DROPPED = "terms-dropped"
+"""Of very much that was asked for, only the first items were looked for."""
 REBUILT = "store-rebuilt"
 """What was stored of the session was found damaged, and has been derived again from its transcript."""
 TOLD = frozenset({"missing-header", "opaque-summary", "unknown-origin", "unknown-version", REBUILT})

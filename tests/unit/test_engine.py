@@ -14,6 +14,7 @@ from tests import pi
 
 import aforesaid
 from aforesaid import Engine
+from aforesaid.answers import Coverage
 from aforesaid.errors import (
     BadArgument,
     NoSessions,
@@ -305,3 +306,24 @@ def test_an_empty_folder_is_no_store() -> None:
 def test_a_session_without_a_name_is_said_to_be_empty(tmp_path: Path, reference: str) -> None:
     with Engine.open(tmp_path / "store") as engine, pytest.raises(BadArgument, match="the session is empty"):
         engine.retrieve(session=reference)
+
+
+@pytest.mark.parametrize(
+    "request_text",
+    [
+        " ".join([*(f"`absent_{number}`" for number in range(33)), "`orchard_key`"]),
+        f"{'gateway ' * 1100}`orchard_key` {'proxy ' * 1900}",
+        f"{'ok ' * 3500}`orchard_key` {'ok ' * 3500}",
+    ],
+    ids=["behind the last name that counts", "in the middle", "nothing else"],
+)
+def test_a_name_that_was_not_looked_for_is_told_in_the_coverage(tmp_path: Path, request_text: str) -> None:
+    lost = pi.conversation(["the `orchard_key` is 4", "noted"])
+    rows = [pi.header(), *lost, pi.compaction("c0000000", lost[-1]["id"], "nothing", "x", 20)]
+    file = pi.write(tmp_path / "one.jsonl", [*rows, *pi.conversation(["on", "ok"], 21, "f", "c0000000")])
+    with Engine.open(tmp_path / "store") as engine:
+        found = engine.retrieve(session=file, query=request_text)
+        whole = engine.retrieve(session=file, query="what is `orchard_key`?")
+    assert found.hits == ()
+    assert found.diagnostics.coverage == Coverage(complete=False, reasons=("terms-dropped",))
+    assert ([hit.entry_id for hit in whole.hits], whole.diagnostics.coverage) == (["e0000000"], Coverage())

@@ -37,7 +37,7 @@ def test_a_request_without_a_topic_asks_for_nothing(request_text: str) -> None:
 def test_a_request_with_a_topic_gives_exactly_its_items(line: str) -> None:
     expected = json.loads(line)
     query = read_query(expected.pop("request"))
-    found = {kind: list(getattr(query, kind)) for kind in query.__struct_fields__}
+    found = {kind: list(getattr(query, kind)) for kind in query.__struct_fields__ if kind != "cut"}
     assert {kind: items for kind, items in found.items() if items} == expected
 
 
@@ -225,6 +225,50 @@ def test_a_huge_request_is_read_at_both_ends_and_bounded() -> None:
     many = read_query(" ".join(f"name_{number} word{number}x" for number in range(500)))
     assert len(many.identifiers) == MOST["identifiers"]
     assert len(many.terms) <= MOST["terms"]
+
+
+def _many(kind: str, number: int) -> str:
+    made = {
+        "identifiers": "`name{}`",
+        "phrases": '"the words {} of"',
+        "keywords": "woord{}x",
+        "pasted": "src/file{}.py",
+        "Han": "数{}据",
+    }
+    joined = " ".join(made[kind].format(place) for place in range(number))
+    return f"why?\n```\n{joined}\n{joined}\n```" if kind == "pasted" else joined
+
+
+@pytest.mark.parametrize(("kind", "most"), [("identifiers", 32), ("phrases", 16), ("keywords", 48), ("pasted", 16)])
+def test_a_request_says_that_it_holds_more_than_counts(kind: str, most: int) -> None:
+    assert not read_query(_many(kind, most)).cut
+    assert read_query(_many(kind, most + 1)).cut
+
+
+def test_what_would_be_no_topic_is_not_missed_behind_the_last_one_that_counts() -> None:
+    full = _many("keywords", 48)
+    assert not read_query(f"{full}. Thanks, go on with it, please: woord3x, WOORD4X and PostgreSQL").cut
+    assert read_query(f"{full}. Thanks, go on with it, please: woord48x").cut
+
+
+def test_too_many_terms_of_all_kinds_are_told() -> None:
+    some = " ".join((_many("identifiers", 30), _many("keywords", 34)))
+    assert (len(read_query(some).terms), read_query(some).cut) == (64, False)
+    more = read_query(f"{some} {_many('phrases', 1)}")
+    assert (len(more.terms), more.cut) == (64, True)
+
+
+def test_a_run_without_blanks_that_gives_more_topics_than_count_is_told() -> None:
+    letters = "".join(chr(0x4E00 + 7 * place) for place in range(60))
+    assert not read_query(letters[:40]).cut
+    assert read_query(letters).cut
+
+
+def test_the_unread_middle_of_a_long_request_is_told_unless_it_is_empty() -> None:
+    beginning, end = "the gateway ".ljust(LONGEST), " of the proxy".rjust(LONGEST)
+    assert not read_query(beginning + end).cut
+    assert not read_query(f"{beginning}  \n{end}").cut
+    assert read_query(f"{beginning} `name` {end}").cut
 
 
 @pytest.mark.parametrize("piece", ["a.", "a_", "A-1-", "0.", "ab12-", "a::", "http://", "--a", "a@", "修复", "é."])

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from rich.text import Text
 
-from aforesaid.branches import REBUILT
+from aforesaid.branches import REBUILT, TERMS_DROPPED
 from aforesaid.cli.excerpts import excerpt, joined
 from aforesaid.cli.sessions import when
 from aforesaid.cli.terminal import count, one_line, show
@@ -174,6 +174,8 @@ def _remarks(counts: Diagnostics) -> Iterator[Text]:
     if not counts.coverage.complete:
         reasons = ", ".join(counts.coverage.reasons)
         yield Text(f"Not everything could be searched: {one_line(reasons)}.", style="yellow")
+    if TERMS_DROPPED in counts.coverage.reasons:
+        yield Text("The request is so long that not all that it names was looked for.", style="yellow")
     if REBUILT in counts.coverage.reasons:
         yield Text("What was stored of the session was damaged, and has been derived again.", style="yellow")
     if counts.semantic is not None and counts.semantic.reason is not None:

@@ -35,11 +35,13 @@ def read_query(request: str) -> Query:
     Any text is a request. One without a topic, or with nothing but words that belong to every session ("fix the error
     and run the tests"), gives an empty query. Time grows linearly with the text and is bounded by `LONGEST`.
     """
+    cut = len(request) > 2 * LONGEST and not request[LONGEST:-LONGEST].isspace()
     if len(request) > 2 * LONGEST:
         request = f"{request[:LONGEST]}\n{request[-LONGEST:]}"
     if max(map(len, request.split()), default=0) > _UNBROKEN:
         request = re.sub(shapes.UNBROKEN, lambda run: " " * len(run.group()), request)
     reading = Reading(request)
+    reading.cut = cut
     for read in (*quotes.PASSES, *names.PASSES, *words.PASSES):
         read(reading)
     return reading.query()

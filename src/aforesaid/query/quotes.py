@@ -33,7 +33,9 @@ def _backticks(reading: Reading) -> None:
         inner = Reading(match.group().strip("`"))
         for read in names.IN_PASTED:
             read(inner)
-        first = sorted(inner.found)[:_MOST_OF_A_BLOCK]
+        found = sorted(inner.found)
+        first = found[:_MOST_OF_A_BLOCK]
+        reading.cut = reading.cut or not {item for *_, item in found} <= {item for *_, item in first}
         reading.found += [(match.start() + place, kind, item) for place, kind, item in first]
         return match.span()
 

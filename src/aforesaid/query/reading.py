@@ -13,7 +13,7 @@ from aforesaid import text
 from aforesaid.answers import Query
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Collection, Iterable
 
     Span = tuple[int, int]
 
@@ -34,12 +34,14 @@ class Reading:
         rest: the text with what was taken blanked.
         spaced: the same with scripts that write without blanks blanked too, so that a name ends where it meets them.
         found: place, kind and item: `phrase`, `technology`, `keyword`, `weak`, or one of `CATEGORIES`.
+        cut: whether something was left out that does not count any more.
     """
 
     def __init__(self, request: str) -> None:
         self.rest = request
         self.spaced = request
         self.found: list[tuple[int, str, str]] = []
+        self.cut = False
         if not request.isascii() and max(request) >= _FIRST_UNSPACED:
             self.spaced = re.sub(f"[{text.UNSPACED}]+", lambda run: " " * len(run.group()), request)
 
@@ -73,12 +75,12 @@ class Reading:
     def query(self) -> Query:
         """The items sorted by place, without repetition; empty if they are nothing but weak topics."""
         if all(kind == "weak" for _, kind, _ in self.found):
-            return Query()
+            return Query(cut=self.cut)
         self.found.sort(key=_place)
-        identifiers = _once(self._items(*CATEGORIES), "identifiers")
-        phrases = _once(self._items("phrase"), "phrases")
-        technologies = _folded_once(self._items("technology"), "technologies")
-        keywords = _folded_once(self._items("keyword", "weak"), "keywords")
+        identifiers = self._first(dict.fromkeys(self._items(*CATEGORIES)), "identifiers")
+        phrases = self._first(dict.fromkeys(self._items("phrase")), "phrases")
+        technologies = self._first(_folded(self._items("technology")), "technologies")
+        keywords = self._first(_folded(self._items("keyword", "weak")), "keywords")
         literals, topics = {*identifiers, *phrases}, {*technologies, *keywords}
         terms: dict[tuple[str, ...], str] = {}
         for _, kind, item in self.found:
@@ -90,13 +92,19 @@ class Reading:
         return Query(
             identifiers=identifiers,
             phrases=phrases,
-            files=_once((item for item in self._items("file") if item in kept), "identifiers"),
-            symbols=_once((item for item in self._items("symbol") if item in kept), "identifiers"),
-            errors=_once((item for item in self._items("error") if item in kept), "identifiers"),
+            files=tuple(dict.fromkeys(item for item in self._items("file") if item in kept)),
+            symbols=tuple(dict.fromkeys(item for item in self._items("symbol") if item in kept)),
+            errors=tuple(dict.fromkeys(item for item in self._items("error") if item in kept)),
             technologies=technologies,
             keywords=keywords,
-            terms=tuple(terms.values())[: MOST["terms"]],
+            terms=self._first(terms.values(), "terms"),
+            cut=self.cut,
         )
+
+    def _first(self, items: Collection[str], kind: str) -> tuple[str, ...]:
+        """As many items of a kind as count."""
+        self.cut |= len(items) > MOST[kind]
+        return tuple(items)[: MOST[kind]]
 
     def _items(self, *kinds: str) -> list[str]:
         return [item for _, kind, item in self.found if kind in kinds]
@@ -115,14 +123,9 @@ def _blank(rest: str, taken: list[Span]) -> str:
     return "".join((*pieces, rest[done:]))
 
 
-def _once(items: Iterable[str], kind: str) -> tuple[str, ...]:
-    """The first spelling of each item counts, and every spelling is one."""
-    return tuple(dict.fromkeys(items))[: MOST[kind]]
-
-
-def _folded_once(items: Iterable[str], kind: str) -> tuple[str, ...]:
+def _folded(items: Iterable[str]) -> tuple[str, ...]:
     """The first spelling of each item counts, whatever its case and accents."""
     first: dict[str, str] = {}
     for item in items:
         first.setdefault(text.fold(item), item)
-    return tuple(first.values())[: MOST[kind]]
+    return tuple(first.values())

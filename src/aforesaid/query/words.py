@@ -65,6 +65,7 @@ def _words(reading: Reading) -> None:
     for match in re.finditer(pattern, reading.rest):
         # The bound below counts topics; what comes after them may still name a technology.
         if len(seen) >= MOST["keywords"] or looked_at >= _MOST_WORDS:
+            reading.cut = reading.cut or looked_at >= _MOST_WORDS or _adds(match.group(), seen)
             if text.fold(match.group()) in technologies.NAMES:
                 reading.add(match.start(), "technology", match.group())
             continue
@@ -76,7 +77,13 @@ def _words(reading: Reading) -> None:
                     seen.add(text.fold(word))
             looked_at += 1
             if len(seen) >= MOST["keywords"] or looked_at >= _MOST_WORDS:
+                reading.cut = reading.cut or _adds(match.group(), seen)
                 break
+
+
+def _adds(word: str, seen: set[str]) -> bool:
+    """Whether a word that is not looked up any more would be one more topic."""
+    return any(_kind_of(piece) in ("keyword", "weak") and text.fold(piece) not in seen for _, piece in _pieces(0, word))
 
 
 def _pieces(start: int, word: str) -> Iterator[Piece]:

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 from msgspec.structs import replace
 
-from aforesaid.branches import TOLD, UNSURE
+from aforesaid.branches import TERMS_DROPPED, TOLD, UNSURE
 from aforesaid.clues import find_clues
 from aforesaid.errors import BadArgument, StoreError
 from aforesaid.inquiry import MOST_HITS, Reach, RecallPage
@@ -54,8 +54,6 @@ PATTERN_BUDGET = "pattern-budget"
 POLICY = "privacy-policy"
 """A privacy policy is in force for who asks. It is told whether or not anything was withheld: else a search, letter by
 letter, would read what it withholds."""
-TERMS_DROPPED = "terms-dropped"
-"""Of very many alternative terms only the first were looked for."""
 NOT_OPENED = "sessions-not-opened"
 """Sessions of the scope that the following pages are about have not been searched yet."""
 _PATIENCE = 1.5

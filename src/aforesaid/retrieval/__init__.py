@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from aforesaid import contextual, evidence, lineage, ranking
 from aforesaid.allowance import FULL, allow
 from aforesaid.answers import Coverage, Diagnostics, Matched, Query, Retrieval
-from aforesaid.branches import cover, find_branch
+from aforesaid.branches import TERMS_DROPPED, cover, find_branch
 from aforesaid.errors import ExactSearchFailed
 from aforesaid.language.endings import endings_after
 from aforesaid.matching import Probe
@@ -78,6 +78,7 @@ def retrieve(
     query = read_query(request)
     work = _read_work(snapshot, branch, request, query, options)
     asked = [] if query.empty else [(request, query)]
+    coverage = _uncovered(cover(snapshot.session), (TERMS_DROPPED,) if query.cut else ())
     if not (asked or work) or not (options.exact or options.fts or similar):
         status: RetrievalStatus = "disabled" if asked or work else "no-query"
         return Retrieval(
@@ -85,7 +86,7 @@ def retrieve(
             status=status,
             query=query,
             hits=(),
-            diagnostics=_blank(snapshot, options, started, similar),
+            diagnostics=_blank(coverage, options, started, similar),
         )
     known = _known(snapshot, branch, options)
     near = None if similar is None else Near(port=similar, admits=gate(snapshot, judge))
@@ -94,9 +95,9 @@ def retrieve(
         for words, one in (*asked, *work)
     ]
     if any(look.found.exact_failed for look in looks):
-        blank = _blank(snapshot, options, started, similar)
+        blank = _blank(coverage, options, started, similar)
         failure = (ExactSearchFailed.code,)
-        diagnostics = replace(blank, warnings=failure, coverage=_uncovered(blank.coverage, failure))
+        diagnostics = replace(blank, warnings=failure, coverage=_uncovered(coverage, failure))
         return Retrieval(session=snapshot.session, status="failed", query=query, hits=(), diagnostics=diagnostics)
     look = looks[0] if not work else _mix(looks)
     found, hidden = look.found, look.hidden
@@ -144,7 +145,7 @@ def retrieve(
         max_results=options.max_results,
         duration_ms=(perf_counter() - started) * 1000,
         semantic=None if similar is None else _report(similar, looks, hidden),
-        coverage=_uncovered(cover(snapshot.session), found.warnings),
+        coverage=_uncovered(coverage, found.warnings),
         warnings=found.warnings,
     )
     return Retrieval(
@@ -389,12 +390,12 @@ def _uncovered(coverage: Coverage, failures: tuple[str, ...]) -> Coverage:
 
 
 def _blank(
-    snapshot: Snapshot, options: RetrievalOptions, started: float, similar: SimilarityPort | None
+    coverage: Coverage, options: RetrievalOptions, started: float, similar: SimilarityPort | None
 ) -> Diagnostics:
     return Diagnostics(
         semantic=None if similar is None else similar.report(admitted=0, stale=0),
         max_tokens=options.max_tokens,
         max_results=options.max_results,
         duration_ms=(perf_counter() - started) * 1000,
-        coverage=cover(snapshot.session),
+        coverage=coverage,
     )

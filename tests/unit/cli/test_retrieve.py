@@ -247,6 +247,14 @@ def test_what_could_not_be_searched_is_said(command: Command, fake: FakeEngine) 
     ]
 
 
+def test_a_request_that_was_not_read_whole_is_said(command: Command, fake: FakeEngine) -> None:
+    fake.answer = make_retrieval(coverage=Coverage(complete=False, reasons=("terms-dropped",)))
+    assert command(*RETRIEVE).out.splitlines()[-2:] == [
+        "Not everything could be searched: terms-dropped.",
+        "The request is so long that not all that it names was looked for.",
+    ]
+
+
 def test_a_reason_in_words_keeps_codes_that_are_not_known() -> None:
     assert reason_in_words("identifier:2;phrase:1;user;new-code:3") == (
         "2 literal names, 1 quoted phrase, said by the user, new-code:3"
