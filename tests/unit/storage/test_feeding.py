@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from contextlib import contextmanager
+import threading
+import time
+from contextlib import closing, contextmanager
 from typing import TYPE_CHECKING
 
 import apsw
@@ -13,7 +15,8 @@ from tests.fakes.reader import PlainTranscripts
 from aforesaid.errors import StoreCorrupt, StoreError
 from aforesaid.indexing import sync
 from aforesaid.inquiry import Clue, Filter
-from aforesaid.storage.sqlite import feeding, open_store
+from aforesaid.storage.sqlite import feeding, open_store, words
+from aforesaid.storage.sqlite.connection import folder_lock
 from aforesaid.storage.sqlite.store import SqliteStore, key_of
 from aforesaid.text import digest
 from aforesaid.tombstones import Burial
@@ -371,6 +374,66 @@ def test_half_of_an_index_in_memory_does_not_outlive_its_reading(
         store.tend(str(file))
         with other.read(key_of(str(file))) as snapshot:
             assert ask(snapshot, 62) == at_once(tmp_path, file, 62)
+
+
+def test_who_learns_words_waits_for_nobody_who_holds_the_file_and_waits_for_the_lock(
+    tmp_path: Path, file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = open_store(str(tmp_path / "store"), busy_timeout_ms=60_000)
+    sync(store, READER, str(file), redacting=False)
+    append(store, file, 61)
+    busy = []
+
+    @contextmanager
+    def lock(path: str, *, exclusive: bool, timeout_ms: int) -> Iterator[None]:
+        with folder_lock(path, exclusive=exclusive, timeout_ms=timeout_ms), inside(tmp_path, file) as other:
+            assert waiting(tmp_path, file) == (62, None), "nothing is left to be written behind the lock"
+            with closing(open_store(str(tmp_path / "store"))) as writer:
+                append(writer, file, 63)
+                monkeypatch.setattr(writer, "_fill_index", lambda _: None)
+            assert waiting(tmp_path, file) == (62, 63)
+            other.execute("BEGIN IMMEDIATE")  # as who removes the session
+            busy.append(True)
+            yield
+            other.execute("ROLLBACK")
+
+    monkeypatch.setattr(words, "folder_lock", lock)
+    started = time.monotonic()
+    assert store.learn_words(store.sessions()) == 1
+    assert time.monotonic() - started < 30
+    assert busy == [True]
+    assert store.may_hold(store.sessions(), ((Clue(kind="is", token="latest64"),),)) == {key_of(str(file))}
+    assert waiting(tmp_path, file) == (62, 63)
+    monkeypatch.setattr(words, "folder_lock", folder_lock)
+    store.close()
+
+
+def test_words_are_learned_while_sessions_are_removed(tmp_path: Path) -> None:
+    files = [tmp_path / f"{number}.txt" for number in range(12)]
+    for one in files:
+        one.write_text("e1\t-\tzero\n", "utf-8")
+    with closing(open_store(str(tmp_path / "store"))) as store:
+        for one in files:
+            sync(store, READER, str(one), redacting=False)
+            one.write_text("e1\t-\tzero\ne2\te1\tone\n", "utf-8")
+            sync(store, READER, str(one), redacting=False)
+        sessions, failed = store.sessions(), []
+
+        def remove() -> None:
+            with closing(open_store(str(tmp_path / "store"))) as other:
+                for session in sessions[::2]:
+                    try:
+                        other.remove(session.key)
+                    except StoreError as error:
+                        failed.append(error)
+
+        remover = threading.Thread(target=remove)
+        remover.start()
+        for session in sessions[1::2]:
+            store.learn_words([session])
+        remover.join()
+        assert not failed
+        assert {session.key for session in store.sessions()} == {session.key for session in sessions[1::2]}
 
 
 @pytest.mark.parametrize("way", ["read", "tend", "close"])

@@ -69,6 +69,8 @@ class Derived(Roster):
             if end is not None and monotonic() > end:
                 break
             try:
+                with self.read(session.key):
+                    pass  # what waits for words is written before the folder's lock is taken, not behind it
                 self.words.learn(session.key, partial(self._read_words, session.key))
             except (StoreBusy, StoreFull, StoreCorrupt):
                 continue  # it may hold anything, which is all that follows
@@ -79,7 +81,8 @@ class Derived(Roster):
         return self._picker.hint(key, incarnation, generation)
 
     def _read_words(self, key: str) -> tuple[bytes, int, tuple[str, ...] | None, int]:
-        with self.read(key) as snapshot:
+        # Whoever removes a session holds its file and waits for the lock that is held here: nothing may be written.
+        with self._reading(key, filling=False) as snapshot:
             return snapshot.incarnation, snapshot.session.generation, snapshot.words(), snapshot.fed
 
     def may_hold(self, sessions: Sequence[Session], alternatives: Alternatives) -> frozenset[str]:
@@ -89,6 +92,12 @@ class Derived(Roster):
     @contextmanager
     def read(self, key: str) -> Iterator[ShardSnapshot]:
         """A snapshot of a session."""
+        with self._reading(key) as snapshot:
+            yield snapshot
+
+    @contextmanager
+    def _reading(self, key: str, *, filling: bool = True) -> Iterator[ShardSnapshot]:
+        """The same; what waits for words is written into the file, or else made up for in memory."""
         shard = self._take(key)
         if shard is None:
             raise _unknown(key)
@@ -97,7 +106,7 @@ class Derived(Roster):
                 shard.database.connection.execute("BEGIN")
                 session = self._load(shard)
                 if shard.unindexed is not None:
-                    session = self._complete(shard)
+                    session = self._complete(shard, filling=filling)
             if session is None:
                 raise _unknown(key)
             hint = partial(self._hint, key, shard.incarnation, session.generation)
@@ -106,11 +115,11 @@ class Derived(Roster):
             # Not a rollback: that would empty the temporary table of spans as well.
             self._release(shard, "COMMIT")
 
-    def _complete(self, shard: Shard) -> Session | None:
+    def _complete(self, shard: Shard, *, filling: bool) -> Session | None:
         """Makes up for rows that were stored without words and digests, between two read transactions."""
         connection = shard.database.connection
         connection.execute("COMMIT")
-        if self.writable:
+        if self.writable and filling:
             try:
                 self._fill_index(shard)
             except UNREADABLE as error:
