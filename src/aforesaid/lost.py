@@ -16,6 +16,7 @@ from msgspec.structs import replace
 from aforesaid import lineage
 from aforesaid.branches import cover, find_branch, see_from
 from aforesaid.errors import BadArgument
+from aforesaid.pairs import CALLERS
 from aforesaid.privacy.egress import is_due, redact_entry
 from aforesaid.query.items import ITEM_KINDS, ItemKind, read_items
 
@@ -34,6 +35,8 @@ _SHORT_HASH: Final = 7
 """Characters by which a hash is named."""
 _ARGUMENT: Final = r"(?m)^(\w{1,64}): "
 """A line of a call that begins with the name of an argument; see `transcripts.calls.render`."""
+_STATES: Final = frozenset({"is_error: true", "isError: true"})
+"""Parts that the readers of transcripts add to results of which only a field says that they failed: nobody's words."""
 _RARELY: Final = 10
 """Of so many calls of a tool one has an argument that counts as one."""
 
@@ -197,8 +200,8 @@ class _Arguments:
         self._certain: set[tuple[str, str]] = set()
 
     def read(self, entry: StoredEntry) -> tuple[str, frozenset[tuple[str, str]]]:
-        """The text of an entry without names that may be arguments', and these names, each with its tool."""
-        if not entry.calls or entry.role == "tool_result":
+        """The text of an entry without `_STATES` and names that may be arguments', and these names with their tools."""
+        if not entry.calls or (entry.role == "tool_result" and _STATES.isdisjoint(entry.text.split("\n"))):
             return entry.text, frozenset()
         texts: list[str] = []
         found: set[tuple[str, str]] = set()
@@ -206,8 +209,10 @@ class _Arguments:
         for length in entry.parts:
             text = entry.text[start : start + length]
             start += length + 1
+            if text in _STATES:
+                continue
             tool, _, rest = text.partition("\n")
-            if tool in entry.tools:
+            if tool in entry.tools and entry.role in CALLERS:
                 text = self._read_call(tool, rest, found)
             texts.append(text)
         return "\n".join(texts), frozenset(found)

@@ -295,3 +295,31 @@ def test_the_calls_that_are_still_seen_tell_what_an_argument_is(tmp_path: Path) 
         few, more = ({one.item for one in engine.lost(session=file).compactions[0].items} for file in (alone, both))
     assert few == {"exec_command", "cargo test --workspace", "yield_time_ms", "own_mode"}
     assert more == {"exec_command", "cargo test --workspace", "cargo clippy", "own_mode"}
+
+
+def test_how_a_result_ended_is_no_finding_where_we_say_it_ourselves(tmp_path: Path) -> None:
+    failed = claude_code.result("r1", "a1", "parse_lamp failed")
+    failed["message"]["content"][0]["is_error"] = True
+    said = claude_code.result("r2", "a2", "the field\nis_error: true\nstands in lamp.json")
+    rows = [
+        claude_code.message("u1", None, "begin"),
+        claude_code.call("a1", "u1", "s1", "bash", command="run"),
+        failed,
+        claude_code.call("a2", "r1", "s2", "bash", command="run"),
+        claude_code.boundary("b1", "a2", minute=3),
+        claude_code.summary("m1", "b1", "nothing"),
+    ]
+    ours = claude_code.write(tmp_path / "ours.jsonl", rows)
+    theirs = claude_code.write(
+        tmp_path / "theirs.jsonl", [*rows[:4], said, {**rows[4], "logicalParentUuid": "r2"}, rows[5]]
+    )
+    call = pi.message("e1", "e0", "", "toolResult")
+    call["message"] |= {"content": [{"type": "text", "text": "parse_lamp failed"}], "isError": True}
+    of_pi = [pi.header(), pi.message("e0", None, "begin"), call, pi.compaction("c0", "e1", "nothing", "nothing", 9)]
+    with Engine.open(tmp_path / "store") as engine:
+        parts = [
+            engine.lost(session=file).compactions[0] for file in (ours, pi.write(tmp_path / "pi.jsonl", of_pi), theirs)
+        ]
+    listed_items = [{one.item for one in part.items} for part in parts]
+    assert listed_items[:2] == [{"parse_lamp"}, {"parse_lamp"}]
+    assert {"is_error", "lamp.json"} <= listed_items[2], "what a tool printed is its own"
