@@ -601,3 +601,10 @@ def test_rules_are_compiled_once_for_a_project() -> None:
     for number in range(100):
         assert bench.judge("a", f"/{number}").rules is not first.rules
     assert bench.judge("b", "/p").rules is not first.rules
+
+
+def test_what_history_tools_answer_is_described_as_it_is() -> None:
+    """`history_status` is not counted, and `includeSummaries` is only the default of an argument."""
+    said = {option.key: option.meaning for option in OPTIONS}
+    assert "`history_recall` and `history_expand`" in said["historyTools.maxOutputTokens"]
+    assert "where a call does not say it" in said["historyTools.includeSummaries"]

@@ -5,8 +5,10 @@
 
 from __future__ import annotations
 
-from shlex import join
-from typing import TYPE_CHECKING, Any
+import os
+import re
+import shlex
+from typing import TYPE_CHECKING, Any, Final
 
 from aforesaid.cli.terminal import one_line
 
@@ -16,6 +18,10 @@ if TYPE_CHECKING:
 
     from aforesaid.cli.arguments import Options
 
+WINDOWS: Final = os.name == "nt"
+"""Whether shells are those of Windows, which do not know single quotes as POSIX does."""
+_BARE: Final = r"[\w:./\\][\w:./\\=+-]*|-[\w=-]*"
+"""Words that neither cmd.exe nor PowerShell reads as more than one, or as anything else."""
 _COMMON = frozenset({"store", "config", "settings", "json", "verbose", "cursor"})
 
 
@@ -28,7 +34,21 @@ def command(words: Sequence[str], options: Options) -> str:
         given += ["--config", options.config]
     for setting in options.settings:
         given += ["--set", setting]
-    return one_line(join(given))
+    return one_line(" ".join(map(quote_for_windows, given)) if WINDOWS else shlex.join(given))
+
+
+def quote_for_windows(word: str) -> str:
+    """A word as cmd.exe and PowerShell both hand it on: in double quotes, with quotes in it doubled.
+
+    In double quotes nothing is special to both but these. What only one of them reads there cannot be escaped for both,
+    and stays as it is: the name of a variable between percent signs (cmd.exe), a dollar sign and a backtick
+    (PowerShell). Backslashes before the closing quote are doubled, as programs of Windows expect.
+    """
+    if re.fullmatch(_BARE, word, re.ASCII):
+        return word
+    backslashes = len(word) - len(word.rstrip("\\"))
+    doubled = re.sub(r'(\\*)"', r'\1\1""', word)
+    return f'"{doubled}{chr(92) * backslashes}"'
 
 
 def next_page(arguments: Namespace, cursor: str, options: Options) -> str:

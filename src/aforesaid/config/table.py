@@ -233,10 +233,18 @@ _CONTEXT = (
 _HISTORY = (
     _switch("historyTools.enabled", True, "offer the history tools to models"),
     _count("historyTools.maxResults", 6, 1, 12, "hits of one page of explicit search where no limit is given"),
-    _count("historyTools.maxOutputTokens", 3000, 256, 6000, "most tokens that a history tool answers"),
+    _count(
+        "historyTools.maxOutputTokens",
+        3000,
+        256,
+        6000,
+        "most tokens that `history_recall` and `history_expand` answer; but one hit or line is shown, with up to 700",
+    ),
     _choice("historyTools.defaultScope", "current-branch", SCOPES, "where history tools search"),
     _switch("historyTools.allowProjectScope", False, "let explicit search reach all sessions of a project"),
-    _switch("historyTools.includeSummaries", False, "let history tools return summaries"),
+    _switch(
+        "historyTools.includeSummaries", False, "whether history tools search summaries where a call does not say it"
+    ),
 )
 
 _PROJECT = (

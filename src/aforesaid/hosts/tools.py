@@ -3,7 +3,7 @@
 `mcp` serves them, and so does Pi's extension through the service. Names, descriptions and schemas stand in
 `tools.json`, which the extension reads too. Results are documents of `wire` with a warning in front, because some
 hosts show a model the structured result and nothing else. Tools answer a model: what the user kept from it stays away,
-refs expire, and a result keeps to `historyTools.maxOutputTokens`.
+refs expire, and what is found keeps to `historyTools.maxOutputTokens`, but one hit or line is always shown.
 """
 
 from __future__ import annotations
