@@ -34,6 +34,10 @@ if TYPE_CHECKING:
 NEXT: Final = 0.7
 PREVIOUS: Final = 0.4
 FAR: Final = 0.2  # of the second neighbour on each side
+REACH: Final = 2
+"""Places to each side of a row from which it takes something."""
+ALL_BESIDE: Final = 1.0 + NEXT + PREVIOUS + 2 * FAR
+"""No row comes to more times the highest score of all."""
 ANSWER_NEXT: Final = 0.4  # an assistant's row takes nothing from the prompt before it
 
 _NONE: Final[Mapping[int, float]] = {}

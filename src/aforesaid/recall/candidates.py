@@ -17,8 +17,12 @@ if TYPE_CHECKING:
     from aforesaid.model import Span
     from aforesaid.ports import BrowsePort
 
-_FEW = 16
+FEW = 16
 """Entries that are rather read at once than in two steps."""
+AT_ONCE = 3
+"""Texts that are rather read than asked of the index."""
+_SHORT = 64
+"""Rows whose standing is rather read than asked of the index."""
 
 
 class Candidates(Struct, frozen=True, kw_only=True):
@@ -29,17 +33,21 @@ class Candidates(Struct, frozen=True, kw_only=True):
         outlines: gives the rest of some of them, by row.
         ask: gives in their place those of some rows that have a weight.
         others: gives further ones that come after all of these in the order.
+        since: gives, in place of all of these, all from a row on, whether or not they may match; None if they are many.
+        narrow: gives those from a row on that may match.
     """
 
     standings: Sequence[Standing]
     outlines: Callable[[Sequence[int]], Sequence[Outline]]
     ask: Callable[[Sequence[int]], Sequence[Standing]] | None = None
     others: Callable[[], Sequence[Standing]] = tuple
+    since: Callable[[int], Sequence[Standing] | None] | None = None
+    narrow: Callable[[int], Candidates] | None = None
 
 
 def ask_late(snapshot: BrowsePort, spans: Sequence[Span], wanted: Filter, proposed: Sequence[int] | None) -> Candidates:
     """Those of a session that are proposed and pass the filter, each read when it is needed."""
-    if proposed is not None and len(proposed) <= _FEW:
+    if proposed is not None and len(proposed) <= FEW:
         return take(snapshot.outlines(spans, wanted, proposed) if proposed else (), None)
     return Candidates(
         standings=snapshot.standings(spans, wanted, proposed),
@@ -72,6 +80,74 @@ def ask_weighed(
         ask=lambda rows: snapshot.standings(spans, wanted, rows) if rows else (),
         outlines=lambda rows: snapshot.outlines(spans, wanted, rows),
         others=rest,
+    )
+
+
+def ask_named(
+    snapshot: BrowsePort,
+    spans: Sequence[Span],
+    wanted: Filter,
+    weighed: Collection[int],
+    propose: Callable[[], Sequence[int] | None],
+) -> Candidates:
+    """Those that pass the filter, first the few that have a weight, which are read at once.
+
+    Args:
+        snapshot: of the session.
+        spans: rows that count.
+        wanted: the filter.
+        weighed: the rows that have a weight; all others come after them in the order.
+        propose: gives the rows that may match; None: any may.
+    """
+    first = snapshot.outlines(spans, wanted, sorted(weighed)) if weighed else ()
+    by_row = {outline.row: outline for outline in first}
+
+    def rest() -> Sequence[Standing]:
+        rows = propose()
+        if rows is not None:
+            rows = [row for row in rows if row not in weighed]
+        if rows == []:
+            return ()
+        return [one for one in snapshot.standings(spans, wanted, rows) if one[0] not in weighed]
+
+    def read(rows: Sequence[int]) -> Sequence[Outline]:
+        missing = [row for row in rows if row not in by_row]
+        more = {outline.row: outline for outline in snapshot.outlines(spans, wanted, missing)} if missing else {}
+        return [by_row[row] if row in by_row else more[row] for row in rows if row in by_row or row in more]
+
+    return Candidates(
+        standings=[(outline.row, outline.role, outline.tokens) for outline in first], outlines=read, others=rest
+    )
+
+
+def ask_latest(
+    snapshot: BrowsePort,
+    spans: Sequence[Span],
+    wanted: Filter,
+    propose: Callable[[Sequence[Span]], Sequence[int] | None],
+) -> Candidates:
+    """Those that pass the filter, where the documented order may need no more than the last rows.
+
+    Args:
+        snapshot: of the session.
+        spans: rows that count.
+        wanted: the filter.
+        propose: gives the rows of some spans that may match; None: any may.
+    """
+
+    def cut(row: int) -> Sequence[Span]:
+        return spans if row <= 1 else tuple([(max(first, row), last) for first, last in spans if last >= row])
+
+    def since(row: int) -> Sequence[Standing] | None:
+        rows = cut(row)
+        return None if sum([last - first + 1 for first, last in rows]) > _SHORT else snapshot.standings(rows, wanted)
+
+    def narrow(row: int) -> Candidates:
+        rows = cut(row)
+        return ask_late(snapshot, rows, wanted, propose(rows))
+
+    return Candidates(
+        standings=(), outlines=lambda rows: snapshot.outlines(spans, wanted, rows), since=since, narrow=narrow
     )
 
 

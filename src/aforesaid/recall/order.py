@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from bisect import insort
 from itertools import groupby, islice
-from math import fsum
+from math import ceil, fsum
 from operator import itemgetter
 from time import perf_counter
 from typing import TYPE_CHECKING, Final
@@ -20,7 +20,8 @@ from msgspec.structs import replace
 
 from aforesaid import ranking
 from aforesaid.query import read_query
-from aforesaid.recall.topics import LONGEST, PART, read_topics
+from aforesaid.recall.candidates import AT_ONCE
+from aforesaid.recall.topics import LONGEST, OTHER, PART, read_topics
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -169,6 +170,31 @@ class Order:
             found.append((round(base + (stands + round(recency, 4) + cost(tokens)), 4), standing))
         return found
 
+    def first_row(self, view: View, matched: Sequence[str], least: float) -> int:
+        """A row before which no entry that holds some items has a score, whoever says it.
+
+        Args:
+            view: what is known of the session.
+            matched: the items.
+            least: the score.
+        """
+        worth = self.worth(matched)
+        if not worth:
+            return 1
+        most = max(ranking.AUTHORITY.values())
+        missing = least - _NEAR - fsum(worth) - most
+        length, latest = max(1, view.branch.length - 1), max(1, view.last - 1)
+        # Off the branch any row may stand; on it the rows of a span stand behind each other.
+        found = [1 + ceil(missing * latest / ranking.RECENCY)]
+        missing -= ranking.BRANCH
+        places = ceil(missing * length / ranking.RECENCY)
+        found += [
+            max(first, first + places - before)
+            for first, last, before in view.branch.spans
+            if last - first + before >= places
+        ]
+        return max(1, min(found))
+
     def key(self, outline: Outline, tier: int, score: float, session: str) -> Key:
         """Where an entry of a session stands."""
         time = _backwards(outline.timestamp)
@@ -222,8 +248,7 @@ def search(
         reader = _Reader(snapshot, view, stretch, pattern, weighed)
         return reader.read(promised, limit=limit, admits=admits), None
     items = () if pattern is None else pattern.items
-    least = None if bound is None else -bound[1]
-    ranked = sorted(order.rank(candidates.standings, view, items, least=least), key=itemgetter(0), reverse=True)
+    ranked = sorted(_rank(stretch, view, items, bound), key=itemgetter(0), reverse=True)
     if pattern is None:
         listed = (hit for batch in stretch.batches(ranked) for hit in batch)
         return list(islice((hit for hit in listed if admits(hit.outline)), limit + 1)), None
@@ -233,13 +258,30 @@ def search(
     return reader.read((((0, score), standing[0]) for score, standing in ranked), limit=limit, admits=admits), None
 
 
+def _rank(stretch: _Stretch, view: View, items: Sequence[str], bound: Key | None) -> list[Ranked]:
+    """The entries with the most that they may come to, but for those that come behind the end anyway.
+
+    If the last rows are all that is left, and few of them may come before the end, nothing asks which of them match.
+    """
+    order, candidates, least = stretch.order, stretch.candidates, None if bound is None else -bound[1]
+    if candidates.since is not None and candidates.narrow is not None:
+        first = 1 if least is None else order.first_row(view, items, least)
+        latest = None if least is None else candidates.since(first)
+        ranked = None if latest is None else order.rank(latest, view, items, least=least)
+        if ranked is not None and len(ranked) <= AT_ONCE:
+            return ranked
+        stretch.candidates = candidates.narrow(first)
+    return order.rank(stretch.candidates.standings, view, items, least=least)
+
+
 def _promise(
     order: Order, weighed: Weighed, candidates: Candidates, view: View, stretch: _Stretch
 ) -> Iterator[Promised]:
     """Entries with the best that they may come to, best first; what automatic retrieval would not find comes last."""
     standings = candidates.standings
     if candidates.ask is not None:  # asking who speaks takes longer than to see who cannot come before the end
-        standings = candidates.ask([row for most, row in weighed.promise_all() if not stretch.begins_behind(*most)])
+        best = weighed.promise_all(stretch.least(OTHER))
+        standings = candidates.ask([row for most, row in best if not stretch.begins_behind(*most)])
     found, parts = weighed.promise(standings)
     wanted = [one for one in found if not stretch.begins_behind(*one[0])]
     wanted.sort(key=lambda one: (one[0][0], -one[0][1]))
@@ -279,6 +321,12 @@ class _Stretch:
         if (self._after is not None and key <= self._after) or (self._bound is not None and key > self._bound):
             return None
         return Hit(key=key, outline=outline, score=score, matched=matched)
+
+    def least(self, tier: int) -> float:
+        """The score below which everything in a tier is behind the end."""
+        if self._bound is None or tier < self._bound[0]:
+            return -_HIGHEST
+        return -self._bound[1] if tier == self._bound[0] else _HIGHEST
 
     def begins_behind(self, tier: int, score: float) -> bool:
         """Whether everything with a score in a tier, or less, is behind the end."""

@@ -35,6 +35,8 @@ ANCESTOR_UNVERIFIED = "ancestor-unverified"
 """A session says that it was forked from another one, but has no copy of an entry of it."""
 ANCESTOR_UNKNOWN = "ancestor-unknown"
 """Another session begins with the same entry, and neither names an origin: which one was first is not known."""
+_MANY = 1000
+"""Sessions of a scope that are rather looked for in order than put in order."""
 _COMPARED = 64
 """Entries that are looked up in the session that they may be copies of."""
 
@@ -98,7 +100,11 @@ class Selection(Struct, frozen=True, kw_only=True):
         """
         families, keys, own = self.arrangement.families, self.keys, "" if self.own is None else self.own.key
         if keys is None:
-            places: Sequence[int] = range(start, len(families))
+            places: Iterable[int] = range(start, len(families))
+        elif len(keys) > _MANY:
+            # The batch is full soon; putting thousands of places in order takes longer.
+            everywhere = range(start, len(families))
+            places = (place for place in everywhere if not keys.isdisjoint([one.key for one in families[place]]))
         else:
             found = {self.arrangement.places[key] for key in keys if key in self.arrangement.places}
             places = sorted([place for place in found if place >= start])

@@ -7,7 +7,7 @@ before, from the full-text index and from what stands beside the text. Pure.
 
 from __future__ import annotations
 
-from math import fsum
+from math import fsum, inf
 from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 LONGEST: Final = 2000
 """Characters of a query that is read as a request; a longer one is nothing that anybody asks for."""
 TIERS: Final[dict[Tier, int]] = {"identifier": 0, "phrase": 1, "other": 2}
+OTHER: Final = TIERS["other"]
 PART: Final = 3
 """The tier of what automatic retrieval would not have found: a term is only a part of a word there, is a word that it
 looks for nowhere, or the text is not in its index."""
@@ -139,9 +140,14 @@ class Weighed:
         self._view = view
         self._places: dict[int, float] | None = None
 
+    @property
+    def tells(self) -> bool:
+        """Whether names or phrases are asked for, and stand in no row without a weight (but as parts of words)."""
+        return self._topics.best < PART and self._topics.sure and not self._beside
+
     def promise(self, standings: Sequence[Standing]) -> tuple[list[Promised], list[Standing]]:
         """The best that entries may come to, and the entries that automatic retrieval would not find (`PART`)."""
-        topics, own, other = self._topics, self.own.get, TIERS["other"]
+        topics, own, other = self._topics, self.own.get, OTHER
         found: list[Promised] = []
         parts: list[Standing] = []
         for standing in standings:
@@ -156,10 +162,17 @@ class Weighed:
                 found.append(((other, most + _NEAR), row))
         return found, parts
 
-    def promise_all(self) -> list[Promised]:
-        """The same for every row with a weight, whoever speaks there, where no name or phrase is asked for."""
-        other, most = TIERS["other"], max(self._topics.factors.values())
-        return [((other, most * whole + _NEAR), row) for whole, row in contextual.at_most(self.own, self._view.branch)]
+    def promise_all(self, least: float = -inf) -> list[Promised]:
+        """The same for every row with a weight, whoever speaks there, where no name or phrase is asked for.
+
+        Args:
+            least: entries that come to less may be left out.
+        """
+        most, lowest = max(self._topics.factors.values()), least - 2 * _NEAR
+        if most * contextual.ALL_BESIDE * max(self.own.values(), default=0.0) < lowest:
+            return []
+        found = contextual.at_most(self.own, self._view.branch)
+        return [((OTHER, most * whole + _NEAR), row) for whole, row in found if most * whole >= lowest]
 
     def _most(self, row: int, role: Role, cost: int, weight: float | None) -> float:
         """The most that an entry with a name or phrase may come to."""
@@ -172,10 +185,18 @@ class Weighed:
     def _near(self, row: int, role: Role) -> float:
         """What a row takes from its neighbours on the branch."""
         branch = self._view.branch
-        if self._places is None:
-            self._places = {place: one for held, one in self.own.items() if (place := branch.of(held)) is not None}
         place = branch.of(row)
-        return 0.0 if place is None else contextual.beside(self._places, place, role)
+        if place is None:
+            return 0.0
+        if len(branch.spans) == 1:  # its rows stand beside each other as their places do
+            ((first, last, before),) = branch.spans
+            near = range(max(first, row - contextual.REACH), min(last, row + contextual.REACH) + 1)
+            return contextual.beside(
+                {before + one - first: self.own[one] for one in near if one in self.own}, place, role
+            )
+        if self._places is None:
+            self._places = {at: one for held, one in self.own.items() if (at := branch.of(held)) is not None}
+        return contextual.beside(self._places, place, role)
 
     def score(self, outline: Outline, text: str) -> tuple[int, tuple[float, ...]] | None:
         """The tier and the addends of an entry whose text is known; None if that is `PART`."""

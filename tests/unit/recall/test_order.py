@@ -1,21 +1,26 @@
 from __future__ import annotations
 
 from math import fsum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.fakes.entries import spans_within
 
 from aforesaid import ranking
-from aforesaid.inquiry import ROLES, Question
+from aforesaid.inquiry import ROLES, Filter, Outline, Question
 from aforesaid.lineage import Places
 from aforesaid.patterns import read_pattern
+from aforesaid.recall.candidates import ask_latest, ask_named
 from aforesaid.recall.order import Order
 from aforesaid.recall.views import View
 
 if TYPE_CHECKING:
-    from aforesaid.model import Role
+    from collections.abc import Sequence
+
+    from aforesaid.inquiry import Standing
+    from aforesaid.model import Role, Span
+    from aforesaid.ports import BrowsePort
 
 SPEAKERS = st.sampled_from(ROLES)
 
@@ -47,5 +52,79 @@ def test_the_fast_way_gives_the_scores_of_ranking_and_leaves_out_only_lower_ones
         kept = order.rank(standings, view, matched, least=least)
         assert [pair for pair in kept if pair[0] >= least] == [pair for pair in expected if pair[0] >= least]
         assert set(kept) <= set(expected)
+        first = order.first_row(view, matched, least)
+        assert all(row >= first for score, (row, _, _) in expected if score >= least)
     browsing = Order(Question(), None)
+    assert browsing.first_row(view, (), 5.0) == 1
     assert browsing.rank(standings, view, ()) == [(0.0, standing) for standing in standings]
+
+
+def test_only_the_last_rows_may_come_before_a_high_score() -> None:
+    view = View(spans=((1, 401),), branch=Places(((1, 401),)), context=Places(()), leaf=None, last=401)
+    pattern = read_pattern("the", "literal", "all")
+    order = Order(Question(text="the"), pattern)
+    ((best, _),) = order.rank([(401, "user", 0)], view, ("the",))
+    assert order.first_row(view, ("the",), best) == 401
+    assert order.first_row(view, ("the",), best - ranking.RECENCY / 4) == 301
+    assert order.first_row(view, ("the",), best - ranking.RECENCY) == 1
+    aside = View(spans=((1, 401),), branch=Places(()), context=Places(()), leaf=None, last=401)
+    assert order.first_row(aside, ("the",), best - ranking.BRANCH) == 401
+    turned = View(spans=((1, 401),), branch=Places(((301, 401), (1, 300))), context=Places(()), leaf=None, last=401)
+    assert order.first_row(turned, ("the",), best) == 300, "the branch ends there"
+
+
+class Watched:
+    """A session of which the index says that only some rows may match, and what was asked of it."""
+
+    def __init__(self, proposed: tuple[int, ...]) -> None:
+        self.proposed = proposed
+        self.asked: list[str] = []
+
+    def propose(self, spans: Sequence[Span] = ()) -> Sequence[int]:
+        self.asked.append(f"propose {spans}")
+        return [row for row in self.proposed if not spans or any(first <= row <= last for first, last in spans)]
+
+    def outlines(self, spans: Sequence[Span], wanted: Filter, rows: Sequence[int] | None = None) -> tuple[Outline, ...]:
+        self.asked.append(f"outlines {rows}")
+        return tuple(
+            Outline(row=row, id=f"{row:03}", kind="message", role="user", timestamp=None, tokens=10, digest=b"")
+            for row in (rows or ())
+        )
+
+    def standings(
+        self, spans: Sequence[Span], wanted: Filter, rows: Sequence[int] | None = None
+    ) -> tuple[Standing, ...]:
+        self.asked.append(f"standings {spans} {rows}")
+        found = range(1, 401) if rows is None else rows
+        return tuple((row, "user", 10) for row in found if any(first <= row <= last for first, last in spans))
+
+
+WHOLE = ((1, 400),)
+
+
+def test_of_the_documented_order_the_last_rows_are_looked_at_before_the_index_is_asked() -> None:
+    session = Watched((7, 390, 399))
+    candidates = ask_latest(cast("BrowsePort", session), WHOLE, Filter(), session.propose)
+    assert candidates.since is not None
+    assert candidates.narrow is not None
+    assert candidates.since(100) is None, "they are too many"
+    assert session.asked == []
+    assert [row for row, _, _ in candidates.since(399) or ()] == [399, 400]
+    assert candidates.since(401) == ()
+    assert [row for row, _, _ in candidates.narrow(380).standings] == [390, 399]
+    assert session.asked[-2:] == ["propose ((380, 400),)", "outlines [390, 399]"]
+    assert [row for row, _, _ in candidates.narrow(1).standings] == [7, 390, 399]
+
+
+def test_names_that_stand_somewhere_are_read_there_before_the_index_is_asked_where_else_they_may_stand() -> None:
+    session = Watched((5, 20, 90))
+    candidates = ask_named(cast("BrowsePort", session), WHOLE, Filter(), {90: 1.0, 20: 2.0}.keys(), session.propose)
+    assert [row for row, _, _ in candidates.standings] == [20, 90]
+    assert session.asked == ["outlines [20, 90]"]
+    assert [row for row, _, _ in candidates.others()] == [5]
+    assert [one.row for one in candidates.outlines([90, 5, 20])] == [90, 5, 20]
+    assert session.asked[-1] == "outlines [5]", "what is known is not read again"
+    nowhere = Watched(())
+    candidates = ask_named(cast("BrowsePort", nowhere), WHOLE, Filter(), (), nowhere.propose)
+    assert (candidates.standings, candidates.others()) == ([], ())
+    assert nowhere.asked == ["propose ()"]

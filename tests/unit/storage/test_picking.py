@@ -154,3 +154,24 @@ def test_a_large_session_is_asked_for_its_own_words_where_the_index_does_not_kno
     assert propose(store, session, "zebra") == (4, 5)
     monkeypatch.setattr(proposals, "MOST_WORDS", 1)
     assert propose(store, session, "alnut") is None
+
+
+def test_which_sessions_hold_a_word_is_put_together_once_while_nothing_changes(store: SqliteStore) -> None:
+    first, second = put(store, "/a.jsonl", "the walnut tree"), put(store, "/b.jsonl", "an oak")
+    sessions = store.sessions()
+    store.learn_words(sessions)
+    found = store.may_hold(sessions, part("walnut"))
+    assert found == {first.key}
+    assert store.may_hold(sessions, part("oak")) == {second.key}
+    assert store.may_hold(sessions, part("walnut")) is found
+    for number in range(20):
+        assert store.may_hold(sessions, part(f"word{number}")) == frozenset()
+    again = store.may_hold(sessions, part("walnut"))
+    assert (again == found, again is found) == (True, False), "only so many are remembered"
+    put(store, "/b.jsonl", "a walnut too")
+    sessions = store.sessions()
+    assert store.may_hold(sessions, part("walnut")) == {first.key, second.key}
+    store.learn_words(sessions)
+    assert store.may_hold(sessions, part("walnut")) == {first.key, second.key}
+    assert store.may_hold(sessions, part("walnut")) == {first.key, second.key}
+    assert store.may_hold(sessions, part("oak")) == {second.key}

@@ -53,6 +53,7 @@ _ONE = (
 _BARE_STANDINGS = (
     "SELECT entry.row, role, tokens FROM entry WHERE {within} AND length(text) > 0{more} ORDER BY entry.row"
 )
+_BARE_STANDING = "SELECT entry.row, role, tokens FROM entry WHERE entry.row = ? AND length(text) > 0{more}"
 _CALLS = "SELECT row, role, extra FROM entry WHERE extra IS NOT NULL ORDER BY row"
 _NONE: Mapping[int, tuple[str, ...]] = {}
 _THESE = f" AND entry.row {MANY}"
@@ -111,13 +112,20 @@ def outlines(
 def _select_few(shard: Shard, spans: Sequence[Span], wanted: Filter, only: Sequence[int]) -> Iterator[Any]:
     """As `_select`, row by row: a newly opened file has to prepare every statement, and this one is simple."""
     more, values = _conditions(wanted)
-    statement = _ONE.format(more=more)
+    for columns in _one_by_one(shard, _ONE.format(more=more), values, spans, only):
+        *outline, text, packed = columns
+        shard.recent.keep(columns[0], to_text(unsqueeze(text) if packed else text))
+        yield outline
+
+
+def _one_by_one(
+    shard: Shard, statement: str, values: Sequence[int], spans: Sequence[Span], only: Sequence[int]
+) -> Iterator[Any]:
+    """What a statement about one row says of some rows within the spans, in order."""
+    execute = shard.database.connection.execute
     for row in sorted(set(only)):
         if any(first <= row <= last for first, last in spans):
-            for columns in shard.database.connection.execute(statement, (row, *values)):
-                *outline, text, packed = columns
-                shard.recent.keep(row, to_text(unsqueeze(text) if packed else text))
-                yield outline
+            yield from execute(statement, (row, *values))
 
 
 def standings(
@@ -128,7 +136,12 @@ def standings(
         return ()
     timed, named = _looks_closer(wanted)
     if not timed and not named:
-        found = _select(shard, _BARE_STANDINGS, spans, wanted, only)
+        found: Iterable[Any]
+        if only is not None and len(only) <= FEW:
+            more, values = _conditions(wanted)
+            found = _one_by_one(shard, _BARE_STANDING.format(more=more), values, spans, only)
+        else:
+            found = _select(shard, _BARE_STANDINGS, spans, wanted, only)
         return tuple([(row, ROLES[role], tokens) for row, role, tokens in found])
     answered = _answered(shard) if wanted.file is not None else _NONE
     return tuple(

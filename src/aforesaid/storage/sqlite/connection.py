@@ -241,8 +241,12 @@ def folder_lock(path: str, *, exclusive: bool, timeout_ms: int) -> Iterator[None
         yield
         return
 
-    make_private(os.path.dirname(path))
-    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC
+    try:
+        descriptor = os.open(path, flags, 0o600)
+    except FileNotFoundError:
+        make_private(os.path.dirname(path))
+        descriptor = os.open(path, flags, 0o600)
     close_to_others(path, os.fstat(descriptor))
     kind = fcntl.LOCK_EX if exclusive else fcntl.LOCK_SH
 

@@ -47,6 +47,7 @@ class ShardFiles:
     def __init__(self, folder: str, *, writable: bool, busy_timeout_ms: int, max_bytes: int) -> None:
         self._folder = folder
         self._sessions = os.path.join(folder, SESSIONS)
+        self._within = os.path.join(self._sessions, "")
         self._lock = os.path.join(folder, LOCK)
         self._timeout_ms = busy_timeout_ms
         self._max_bytes = max_bytes
@@ -56,7 +57,7 @@ class ShardFiles:
         self._closed = False
 
     def _path(self, key: str) -> str:
-        return os.path.join(self._sessions, key + SUFFIX)
+        return f"{self._within}{key}{SUFFIX}"
 
     def _take(self, key: str) -> Shard | None:
         """An open file for reading; None if there is no such session."""
@@ -173,7 +174,7 @@ class ShardFiles:
                 self._idle.pop(0).close()
 
     def _marker(self, key: str) -> str:
-        return os.path.join(self._sessions, key + DAMAGED)
+        return f"{self._within}{key}{DAMAGED}"
 
     @contextmanager
     def _watched(self, key: str, *, writing: bool = False) -> Iterator[None]:
@@ -198,7 +199,7 @@ class ShardFiles:
             self._unmarked.add(key)  # the next process will find out by itself
 
     def _is_damaged(self, key: str) -> bool:
-        return key in self._unmarked or os.path.exists(self._marker(key))
+        return key in self._unmarked or os.access(self._marker(key), os.F_OK)
 
     def _discard(self, key: str, holder: Shard | None, *, damaged: bool = False) -> None:
         """Unlinks a session's file.

@@ -21,6 +21,10 @@ if TYPE_CHECKING:
     States = Mapping[str, tuple[bytes, int]]
 
 
+_PICKS = 16
+"""Questions whose sessions are remembered while nothing changes; thousands for a common word."""
+
+
 class Standing(NamedTuple):
     """How the index stands to a list of sessions.
 
@@ -55,6 +59,7 @@ class Picker:
         self._states = states
         self._standing: Standing | None = None
         self._fits: dict[Clue, tuple[str, ...] | None] = {}
+        self._picked: dict[Alternatives, tuple[Standing, frozenset[int], frozenset[str]]] = {}
 
     def compare(self, sessions: Sequence[Session]) -> Standing:
         """How the index stands to a list of sessions."""
@@ -86,8 +91,15 @@ class Picker:
             standing = self.compare(sessions)
             numbers = self._words().find(alternatives)
             if numbers is not None:
-                keys = standing.keys
-                return standing.open.union([keys[number] for number in numbers if number in keys])
+                last = self._picked.pop(alternatives, None)
+                if last is None or last[0] is not standing or last[1] is not numbers:
+                    keys = standing.keys
+                    found = standing.open.union([keys[number] for number in numbers if number in keys])
+                    last = standing, numbers, found
+                while len(self._picked) >= _PICKS:
+                    del self._picked[next(iter(self._picked))]
+                self._picked[alternatives] = last
+                return last[2]
         return frozenset([session.key for session in sessions])
 
     def hint(self, key: str, incarnation: bytes, generation: int) -> Hint | None:

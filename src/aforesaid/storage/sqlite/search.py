@@ -147,7 +147,8 @@ def phrases_of(terms: tuple[str, ...], roots: tuple[str, ...]) -> tuple[str, ...
     return tuple(dict.fromkeys((*disjunction(terms), *(beginning(root) for root in roots))))
 
 
-def pairs_of(near: Iterable[tuple[str, str]]) -> tuple[str, ...]:
+@lru_cache(maxsize=64)  # as above
+def pairs_of(near: tuple[tuple[str, str], ...]) -> tuple[str, ...]:
     """Two beginnings of words that stand near each other, each once."""
     return tuple(dict.fromkeys(beside(*pair) for pair in near))
 

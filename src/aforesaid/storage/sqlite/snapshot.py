@@ -209,7 +209,7 @@ class ShardSnapshot:
     ) -> Weights:
         """Every row that holds one of the terms or a word with one of the roots, with its bm25."""
         with self._searching(TextSearchFailed):
-            phrases, pairs = search.phrases_of(tuple(terms), tuple(roots)), search.pairs_of(near)
+            phrases, pairs = search.phrases_of(tuple(terms), tuple(roots)), search.pairs_of(tuple(near))
             return search.weigh(self._shard, phrases, spans, pairs, generation=self._session.generation)
 
     def weigh_all(
@@ -219,7 +219,7 @@ class ShardSnapshot:
         from aforesaid.storage.sqlite import weighing  # late: automatic retrieval has no use for it
 
         generation = self._session.generation
-        phrases, pairs = search.phrases_of(tuple(terms), tuple(roots)), search.pairs_of(near)
+        phrases, pairs = search.phrases_of(tuple(terms), tuple(roots)), search.pairs_of(tuple(near))
         asked = (generation, phrases, pairs, last)
         if self._shard.weighed is not None and self._shard.weighed[0] == asked:
             return self._shard.weighed[1]

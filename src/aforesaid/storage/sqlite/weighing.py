@@ -46,9 +46,15 @@ def weigh_all(shard: Shard, phrases: Sequence[str], pairs: Sequence[str]) -> dic
         return {}
     fed: int = execute(_FED).get
     near = [array("q", [row for (row,) in execute(_ROWS, (pair,))]) for pair in pairs]
-    if len(scored) == 1 and not any(near):  # what most searches of many sessions come to
+    if len(scored) == 1:  # what most searches of many sessions come to, a few rows each
         factor = smoothing(len(scored[0]), fed) * -1.0
-        return {row: round(addend * factor * SCALE) / SCALE for row, addend in scored[0]}
+        weights = {row: addend * factor for row, addend in scored[0]}
+        for rows in near:
+            more = nearness(len(rows), fed) if rows else 0.0
+            for row in rows:
+                if row in weights:
+                    weights[row] += more
+        return {row: round(weight * SCALE) / SCALE for row, weight in weights.items()}
     found = [(array("q", [row for row, _ in rows]), array("d", [score for _, score in rows])) for rows in scored]
     return _add_up(found, near, fed)
 

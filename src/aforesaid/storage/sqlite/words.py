@@ -149,10 +149,13 @@ class WordIndex:
         self._seen.update(words)
 
     def find(self, alternatives: Alternatives) -> frozenset[int] | None:
-        """Numbers of the sessions whose words allow for one of the alternatives; None if that says nothing."""
+        """Numbers of the sessions whose words allow for one of the alternatives; None if that says nothing.
+
+        Of a single alternative it is the same object while nothing changes.
+        """
 
         def read(connection: apsw.Connection) -> frozenset[int] | None:
-            found: set[int] = set()
+            found: list[frozenset[int]] = []
             for clues in alternatives:
                 if clues not in self._answers:
                     _make_room(self._answers)
@@ -160,8 +163,8 @@ class WordIndex:
                 numbers = self._answers[clues]
                 if numbers is None:
                     return None
-                found |= numbers
-            return frozenset(found)
+                found.append(numbers)
+            return found[0] if len(found) == 1 else frozenset().union(*found)
 
         return self._read(read)
 
