@@ -14,7 +14,7 @@ from heapq import nlargest
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
-from aforesaid.answers import Relevance
+from aforesaid.answers import Query, Relevance
 from aforesaid.language import is_grammar
 from aforesaid.language.endings import beginning_of
 from aforesaid.language.speakers import speakers_in
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
     from typing import Any
 
-    from aforesaid.answers import Matched, Query, Weight, Weights
+    from aforesaid.answers import Matched, Weight, Weights
     from aforesaid.language.speakers import Speaker
     from aforesaid.lineage import Places
     from aforesaid.model import Role
@@ -75,6 +75,16 @@ def asides(request: str, terms: Iterable[str]) -> tuple[str, ...]:
     known = {word for term in terms for word in words(term)}
     found = dict.fromkeys(word for word in words(request)[:MOST_ASIDES] if word not in known and not is_grammar(word))
     return tuple(dict.fromkeys(beginning_of(word) or word for word in found if len(word) > 2))
+
+
+def read_leftovers(request: str) -> Query:
+    """A request without a topic as a query for what is left of it: all its words that do not only join others.
+
+    Nothing that is handed out comes from here: such a request is answered for measurement alone.
+    """
+    said = (word for word in words(request)[:MOST_ASIDES] if len(word) > 2 and not is_grammar(word))
+    terms = tuple(dict.fromkeys(said))
+    return Query(keywords=terms, terms=terms)
 
 
 def pairs_of(request: str) -> tuple[tuple[str, str], ...]:

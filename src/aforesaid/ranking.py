@@ -87,7 +87,7 @@ def rank(
         query: what was asked.
         length: number of entries on the branch.
         time: what contextual ranking heeds of the request's days and its question for a time.
-        admitting: rows without any stay if neighbours make them relevant (a measurement, see `RetrievalOptions`).
+        admitting: rows without any stay if anything makes them relevant (a measurement, see `RetrievalOptions`).
         bare: the addends of `PRIORS` are left out (a measurement, too).
         known: names that the model sees, where the work around the request is asked for too; else None.
         asked: roles whose words or doings contextual ranking takes the request to ask for.
@@ -99,7 +99,7 @@ def rank(
         or matched.phrases
         or matched.terms
         or candidate.admitted
-        or (admitting and candidate.relevance is not None and _is_near(candidate.relevance))
+        or (admitting and candidate.relevance is not None and _is_relevant(candidate.relevance))
     ]
     if bare:
         ranked = [without_priors(row) for row in ranked]
@@ -119,9 +119,9 @@ def without_priors(row: Ranked) -> Ranked:
     return replace(row, addends=addends, score=round(fsum(addends), 4))
 
 
-def _is_near(relevance: Relevance) -> bool:
-    """Whether anything but words of its own makes a row relevant."""
-    return relevance.neighbours > 0 or relevance.semantic > 0
+def _is_relevant(relevance: Relevance) -> bool:
+    """Whether anything makes a row relevant: words that are no topics, neighbours, its vector."""
+    return relevance.own > 0 or relevance.neighbours > 0 or relevance.semantic > 0
 
 
 def score(

@@ -481,3 +481,36 @@ def test_without_numpy_rows_are_ordered_all_the_same(monkeypatch: pytest.MonkeyP
     quick = ordered(found)
     monkeypatch.setitem(sys.modules, "numpy", None)
     assert list(ordered(found).items()) == list(quick.items())
+
+
+def test_what_is_left_of_a_request_without_a_topic_are_the_words_that_do_not_only_join_others() -> None:
+    query = contextual.read_leftovers("How much progress have we made on the edits, and on the Edits?")
+    assert query == Query(keywords=("progress", "made", "edits"), terms=("progress", "made", "edits"))
+    assert contextual.read_leftovers("and of the").empty
+    assert contextual.read_leftovers("").empty
+    long = " ".join(f"word{place}" for place in range(2 * contextual.MOST_ASIDES))
+    assert len(contextual.read_leftovers(long).terms) == contextual.MOST_ASIDES
+
+
+@given(any_text)
+def test_what_is_left_of_any_text_are_different_words_of_it(request_: str) -> None:
+    left = contextual.read_leftovers(request_)
+    assert len(set(left.terms)) == len(left.terms)
+    assert left.identifiers == left.phrases == ()
+
+
+@pytest.mark.parametrize(
+    ("relevance", "stays"),
+    [
+        (Relevance(own=1.0, neighbours=0.0), True),
+        (Relevance(own=0.0, neighbours=1.0), True),
+        (Relevance(own=0.0, neighbours=0.0, semantic=1.0), True),
+        (Relevance(own=0.0, neighbours=0.0), False),
+        (None, False),
+    ],
+)
+def test_without_the_match_rule_whatever_is_relevant_stays(relevance: Relevance | None, stays: bool) -> None:
+    candidate = Candidate(entry=make_entry("nothing of it"), position=0, order=None, relevance=relevance)
+    pairs = [(candidate, Matched())]
+    assert ranking.rank(pairs, Query(), 1) == ()
+    assert bool(ranking.rank(pairs, Query(), 1, admitting=True)) == stays

@@ -76,6 +76,8 @@ def retrieve(
     if request is None:
         branch, request = _latest_request(snapshot, branch)
     query = read_query(request)
+    if options.answering and query.empty:
+        query = contextual.read_leftovers(request)
     work = _read_work(snapshot, branch, request, query, options)
     asked = [] if query.empty else [(request, query)]
     coverage = _uncovered(cover(snapshot.session), (TERMS_DROPPED,) if query.cut else ())
@@ -241,12 +243,13 @@ def _look(
     ranked = _verify_and_rank(found, query, probe, time, known=known, asked=asked, options=options)
     dated = time is not None and bool(time.days)
     silenced = 0
-    if options.contextual and not (dated or contextual.convinces([row.matched for row in ranked], query)):
+    certain = dated or options.answering or contextual.convinces([row.matched for row in ranked], query)
+    if options.contextual and not certain:
         # Where a word stands by accident, what is similar is so by the same accident. Where none does, vectors decide.
         accidents = tuple(row for row in ranked if row.matched.terms)
         silenced = len(_hide_visible(snapshot, accidents, branch, request)) if accidents else 0
         ranked = () if accidents else tuple(row for row in ranked if row.candidate.admitted)
-    if fused is not None and (query.identifiers or query.phrases):
+    if fused is not None and not options.answering and (query.identifiers or query.phrases):
         ranked = _only_named(ranked)
     hidden = _hide_visible(snapshot, ranked, branch, request)
     return _Look(found=found, probe=probe, ranked=len(ranked), hidden=hidden, silenced=silenced)

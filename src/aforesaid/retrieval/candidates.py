@@ -29,6 +29,8 @@ TERM_POOL = 80
 """Rows that the full-text search hands over, best bm25 first: several times as many as come back by default."""
 CONTEXT_POOL = 64
 """The same of contextual ranking, which needs fewer: what makes a row relevant is counted before the pool is cut."""
+WIDE_POOL = 300
+"""The same where nothing keeps silence (`RetrievalOptions.answering`): the widest that the design has figures of."""
 LITERAL_POOL = 200
 """Rows that each literal search hands over: latest on the branch first."""
 LITERALS_POOL = 1600
@@ -111,7 +113,7 @@ def search(
         try:
             if options.contextual:
                 weights = _weigh(snapshot, query, branch, request)
-                relevance = _order(snapshot, weights, branch, fused, literal=rows, admitting=options.admitting)
+                relevance = _order(snapshot, weights, branch, fused, literal=rows, options=options)
             else:
                 found = snapshot.find_terms(query.terms, branch.eligible, TERM_POOL)
                 order = {term_row.row: place for place, term_row in enumerate(found)}
@@ -122,7 +124,7 @@ def search(
             rows.update(dict.fromkeys((*order, *relevance)))
     if fused is not None:
         if options.contextual and not relevance:
-            relevance = _order(snapshot, None, branch, fused, literal=rows, admitting=False)
+            relevance = _order(snapshot, None, branch, fused, literal=rows, options=options)
         rows.update(dict.fromkeys((*relevance, *(() if options.contextual else fused.passages))))
     places = lineage.Places(branch.spans)
     on_branch = {row: place for row in rows if (place := places.of(row)) is not None}
@@ -171,9 +173,10 @@ def _order(
     fused: Fused | None,
     *,
     literal: Collection[int],
-    admitting: bool,
+    options: RetrievalOptions,
 ) -> dict[int, Relevance]:
     """The rows that are most relevant in their place on the branch, best first."""
+    admitting = options.admitting and weights is not None
     weights = NO_WEIGHTS if weights is None else weights
     others: tuple[Weight, ...] = ()
     semantic: dict[int, float] = {}
@@ -187,7 +190,8 @@ def _order(
     if admitting:
         others = _all_others(snapshot, weights, branch)
     places, eligible = lineage.Places(branch.spans), lineage.Places(branch.eligible)
-    return contextual.order(weights, places, eligible, CONTEXT_POOL, semantic=semantic, literal=literal, others=others)
+    pool = WIDE_POOL if options.answering else CONTEXT_POOL
+    return contextual.order(weights, places, eligible, pool, semantic=semantic, literal=literal, others=others)
 
 
 def _all_others(snapshot: Snapshot, weights: Weights, branch: Branch) -> tuple[Weight, ...]:

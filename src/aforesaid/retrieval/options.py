@@ -14,6 +14,9 @@ class RetrievalOptions(Struct, frozen=True, kw_only=True):
         contextual: order what holds no name or phrase by its place among relevant neighbours (`retrieval.ranking`).
         admitting: let relevant neighbours bring up rows in which nothing was verified. For measurement only: no
             configuration says so, for it breaks the match rule.
+        answering: leave out the rules that keep silence: a request without a topic is asked by its other words, and
+            words that stand by accident, or beside a name that stands nowhere, count; the pool of contextual ranking
+            is wide. For measurement only, too.
         bare: leave out what contextual ranking knows of speakers, dates, times and authority. For measurement only.
         working: ask beside the request for what the agent is working on (`retrieval.query`).
         sparing: spend less of the tokens the more the model sees (`retrieval.sparing`).
@@ -26,6 +29,7 @@ class RetrievalOptions(Struct, frozen=True, kw_only=True):
     fts: bool = True
     contextual: bool = False
     admitting: bool = False
+    answering: bool = False
     bare: bool = False
     working: bool = False
     sparing: bool = True

@@ -108,27 +108,25 @@ class Way(Struct, frozen=True, kw_only=True):
 
     Attributes:
         settings: on top of the configuration's defaults.
-        admitting: neighbours bring up rows without a match of their own, which no configuration can say.
-        bare: speakers, dates, times and authority are worth nothing, which no configuration can say either.
+        measured: of `RetrievalOptions`, what no configuration can say: `admitting` (neighbours bring up rows without a
+            match of their own), `answering` (nothing keeps silence), `bare` (speakers, dates, times and authority are
+            worth nothing).
+        beside: the arm that keeps the rules which this one leaves out.
     """
 
     settings: dict[str, object]
-    admitting: bool = False
-    bare: bool = False
+    measured: tuple[str, ...] = ()
+    beside: str | None = None
 
 
-class _OpenEngine(Engine):
-    """The engine without the match rule."""
+def engine_of(measured: tuple[str, ...]) -> type[Engine]:
+    """The engine, asked for a measurement; itself if there is none."""
 
-    def _retrieval_options(self) -> RetrievalOptions:
-        return replace(super()._retrieval_options(), admitting=True)
+    class Measured(Engine):
+        def _retrieval_options(self) -> RetrievalOptions:
+            return replace(super()._retrieval_options(), **dict.fromkeys(measured, True))
 
-
-class _BareEngine(Engine):
-    """The engine without priors."""
-
-    def _retrieval_options(self) -> RetrievalOptions:
-        return replace(super()._retrieval_options(), bare=True)
+    return Measured if measured else Engine
 
 
 class Product:
@@ -137,8 +135,7 @@ class Product:
     def __init__(self, store: str, files: Mapping[str, str], questions: EvalSet, way: Way) -> None:
         """Takes a store that holds the conversations of a set, their transcripts by name, and how to ask."""
         config = defaults(way.settings)
-        kind = _OpenEngine if way.admitting else _BareEngine if way.bare else Engine
-        self._engine = kind.open(store, config)
+        self._engine = engine_of(way.measured).open(store, config)
         self._files = files
         if way.settings.get("retrieval.semantic"):
             self._engine.index(*files.values())  # so that no question waits for vectors
@@ -166,30 +163,55 @@ class Product:
 
 
 BASELINES: Final[dict[str, Callable[[Sequence[Conversation]], Arm]]] = {"fts5": Fts5, "recency": Recency}
+OPENED: Final = {
+    "neighbours": ("admitting",),
+    "answering": ("answering",),
+    "open": ("admitting", "answering"),
+}
+"""What arms leave out to measure it, by the end of their names: the match rule, the rules that keep silence, both."""
+_WIDE: Final[dict[str, object]] = {"retrieval.embedding.candidatePool": 300}
+"""Where nothing keeps silence, vectors bring up as many rows as words do (`retrieval.candidates.WIDE_POOL`)."""
+
+
+def _leave_out(stem: str, settings: dict[str, object], model: str = "") -> dict[str, Way]:
+    """The arms beside `stem` (with the vectors of a model) that leave out rules."""
+    return {
+        f"{stem}-{end}{model}": Way(
+            settings={**settings, **(_WIDE if model and "answering" in measured else {})},
+            measured=measured,
+            beside=f"{stem}{model}",
+        )
+        for end, measured in OPENED.items()
+    }
+
+
+_CONTEXTUAL: Final[dict[str, object]] = {"retrieval.ranking": "contextual"}
 PRODUCT: Final = {
     "documented": Way(settings={"retrieval.ranking": "documented"}),
-    "contextual": Way(settings={"retrieval.ranking": "contextual"}),
-    "contextual-open": Way(settings={"retrieval.ranking": "contextual"}, admitting=True),
+    "contextual": Way(settings=_CONTEXTUAL),
+    **_leave_out("contextual", _CONTEXTUAL),
 }
 """Arms of the product, with the settings that make each."""
 ARMS: Final = (*BASELINES, *PRODUCT)
 """What is asked by default: everything that needs no extra."""
-HYBRID: Final = {
-    f"{name}:{local.model}": Way(
-        settings={
-            "retrieval.ranking": "contextual",
-            "retrieval.semantic": True,
-            "retrieval.embedding.model": local.model,
-            # What is measured must not depend on how busy the machine is.
-            "retrieval.embedding.timeoutMs": 120_000,
-        },
-        admitting=name == "hybrid-open",
-    )
-    for name in ("hybrid", "hybrid-open")
+_VECTORS: Final[dict[str, dict[str, object]]] = {
+    f":{local.model}": {
+        **_CONTEXTUAL,
+        "retrieval.semantic": True,
+        "retrieval.embedding.model": local.model,
+        # What is measured must not depend on how busy the machine is.
+        "retrieval.embedding.timeoutMs": 120_000,
+    }
     for local in MODELS
 }
-"""The same with vectors of each model, under the match rule and without; some need an extra, and take long to make."""
-NAMED: Final = {"contextual-bare": Way(settings={"retrieval.ranking": "contextual"}, bare=True), **HYBRID}
+HYBRID: Final = {
+    **{f"hybrid{model}": Way(settings=settings) for model, settings in _VECTORS.items()},
+    **{
+        name: way for model, settings in _VECTORS.items() for name, way in _leave_out("hybrid", settings, model).items()
+    },
+}
+"""The same with vectors of each model, under the rules and without; some need an extra, and take long to make."""
+NAMED: Final = {"contextual-bare": Way(settings=_CONTEXTUAL, measured=("bare",), beside="contextual"), **HYBRID}
 """What is asked only if it is named."""
 _ANY: Final = 256
 """Dimensions of a model that makes any number of them."""

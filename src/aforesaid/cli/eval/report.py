@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from aforesaid.cli.eval import goals
+from aforesaid.cli.eval.arms import NAMED, PRODUCT
 from aforesaid.cli.eval.coding.goals import compare
 from aforesaid.cli.eval.measures import differences, intervals, kinds, measure
 
@@ -23,6 +24,7 @@ _SHOWN: Final = (
 )
 _FRACTIONS: Final = ("irrelevantTokens", "msPerQuery")
 """Metrics that are no fractions."""
+_RECALL: Final = "recall@10"
 _WIDTH: Final = 50
 """Characters of a whole bar."""
 
@@ -53,7 +55,22 @@ def document(
             for name, found in answers.items()
         },
         **({"goals": goals.document(judged)} if judged else {}),
+        **({"rules": {arm: _cost(*one) for arm, one in rules_of(answers).items()}} if rules_of(answers) else {}),
         **({"hybrid": {arm: _four_ways(one) for arm, one in beside.items()}} if beside else {}),
+    }
+
+
+def rules_of(answers: Mapping[str, Sequence[Answer]]) -> dict[str, tuple[str, float, float, float]]:
+    """What rules cost: of each arm that leaves some out the arm that keeps them, if that was asked too.
+
+    With it the paired difference of recall@10 to that arm, and its interval.
+    """
+    ways = PRODUCT | NAMED
+    beside = {name: way.beside for name in answers if (way := ways.get(name)) is not None}
+    return {
+        name: (kept, *differences(answers[name], answers[kept], _RECALL))
+        for name, kept in beside.items()
+        if kept is not None and kept in answers
     }
 
 
@@ -64,6 +81,10 @@ def _four_ways(one: FourWays) -> dict[str, float]:
         "recallDelta": round(one.recall, 4),
         "irrelevantTokensDelta": round(one.tokens, 4),
     }
+
+
+def _cost(kept: str, mean: float, low: float, high: float) -> dict[str, Any]:
+    return {"beside": kept, "recallDelta": round(mean, 4), "interval": [round(low, 4), round(high, 4)]}
 
 
 def sessions_of(questions: EvalSet) -> dict[tuple[str, str], str]:
@@ -99,12 +120,20 @@ def show(
         lines(["", "recall@10 beside fts5, paired, with 90 % intervals:"])
         for name, found in answers.items():
             if name != "fts5":
-                mean, low, high = differences(found, answers["fts5"], "recall@10")
-                lines([f"  {name:{width}} {mean * 100:+.1f}  ({low * 100:+.1f} to {high * 100:+.1f})"])
+                lines([f"  {name:{width}} {_gain(*differences(found, answers['fts5'], _RECALL))}"])
+    rules = rules_of(answers)
+    if rules:
+        width = max(map(len, rules))
+        lines(["", "recall@10 of arms that leave out rules, beside those that keep them, paired:"])
+        lines([f"  {name:{width}} {_gain(*gain)}  {kept}" for name, (kept, *gain) in rules.items()])
     for name, one in compare(answers).items():
         recalls = f"recall {one.lexical * 100:.1f} and {one.hybrid * 100:.1f} ({one.recall * 100:+.1f})"
         lines(["", f"{name} beside contextual, all that came back: {recalls}, irrelevant tokens {one.tokens:+.1f}"])
     goals.show(judged)
+
+
+def _gain(mean: float, low: float, high: float) -> str:
+    return f"{mean * 100:+.1f}  ({low * 100:+.1f} to {high * 100:+.1f})"
 
 
 def _show_bars(answers: Mapping[str, Sequence[Answer]], show_lines: Callable[[list[str]], None]) -> None:

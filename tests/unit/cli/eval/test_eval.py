@@ -14,10 +14,11 @@ from tests.schemas import check
 from aforesaid import embedders, ranking
 from aforesaid.answers import PART_NAMES
 from aforesaid.cli import main
-from aforesaid.cli.eval import arms, beam, gates, locomo, measures
+from aforesaid.cli.eval import arms, beam, gates, locomo, measures, report
 from aforesaid.cli.eval.goals import missed
 from aforesaid.cli.eval.measures import Answer
 from aforesaid.cli.eval.questions import Conversation, EvalSet, Question, Turn
+from aforesaid.cli.eval.rediscovery import replay
 from aforesaid.cli.eval.sources import parse_day, parse_moment
 from aforesaid.embedders.feature_hash import FeatureHash
 from aforesaid.engine import Engine
@@ -208,6 +209,93 @@ def test_without_the_match_rule_what_is_near_what_was_found_comes_back_too(tmp_p
     assert "b" not in answers["hybrid:feature-hash-v1"][0].ids
     assert "b" in answers[arm][0].ids
     assert answers[arm][1].ids == ()
+
+
+def asked(*questions: str, turns: Sequence[str]) -> EvalSet:
+    """Questions about one conversation, whose turns are named by their places."""
+    said = tuple(turn(str(place), text) for place, text in enumerate(turns))
+    return EvalSet(
+        name="beam",
+        data="",
+        conversations=(Conversation(name="c", turns=said),),
+        questions=tuple(Question(conversation="c", text=text, kind="fact", evidence=("0",)) for text in questions),
+    )
+
+
+TALK = ("half of the edits are done, such progress", "tea at five", "the gateway listens on 4711")
+
+
+@pytest.mark.parametrize(
+    ("question", "kept", "answered"),
+    [
+        ("how much progress have we made on the edits?", set[str](), {"0"}),
+        ("which kayak federation racing permit does the gateway want?", set[str](), {"2"}),
+        ("what does `zork_zed` say to the gateway?", set[str](), {"2"}),
+        ("which gateway?", {"2"}, {"2"}),
+        ("???", set[str](), set[str]()),
+        ("and the of it", set[str](), set[str]()),
+    ],
+)
+def test_each_rule_that_keeps_silence_is_left_out_by_itself(
+    question: str, kept: set[str], answered: set[str], tmp_path: Path
+) -> None:
+    names = ("contextual", "contextual-neighbours", "contextual-answering", "contextual-open")
+    found = arms.run(names, asked(question, turns=TALK), str(tmp_path))
+    ids = {name: set(answers[0].ids) for name, answers in found.items()}
+    assert ids["contextual"] == kept
+    assert ids["contextual-answering"] == answered, "the match rule holds there"
+    assert bool(ids["contextual-neighbours"]) == bool(kept), "nothing brings up what silence is kept about"
+    assert ids["contextual-open"] >= answered
+    assert ("1" in ids["contextual-open"]) == bool(answered), "tea stands beside all that was found"
+
+
+def test_where_nothing_keeps_silence_many_rows_are_looked_at(tmp_path: Path) -> None:
+    many = asked("which kayak?", turns=[f"the kayak number {place}" for place in range(320)])
+    arms.run(("contextual",), many, str(tmp_path))
+    counts = {}
+    for name in ("contextual", "contextual-neighbours", "contextual-answering", "contextual-open"):
+        way = arms.PRODUCT[name]
+        with arms.engine_of(way.measured).open(tmp_path / "store", arms.defaults(way.settings)) as engine:
+            found = engine.retrieve(session=str(tmp_path / "c.jsonl"), query="which kayak?", context_entries=())
+        counts[name] = found.diagnostics.candidate_count
+    assert list(counts.values()) == [64, 64, 300, 300]
+
+
+def test_arms_that_leave_out_rules_stand_beside_those_that_keep_them() -> None:
+    ways = arms.PRODUCT | arms.NAMED
+    assert ways["contextual-open"].beside == "contextual"
+    assert ways["hybrid-open:feature-hash-v1"].beside == "hybrid:feature-hash-v1"
+    assert all(way.beside is None for name, way in ways.items() if not way.measured), "what ships stands alone"
+    pools = {name: way.settings.get("retrieval.embedding.candidatePool") for name, way in ways.items()}
+    wide = {name for name, pool in pools.items() if pool is not None}
+    assert wide == {name for name in ways if name.startswith(("hybrid-open:", "hybrid-answering:"))}
+    assert {pools[name] for name in wide} == {300}
+    assert not {name.partition(":")[0] for name in (*replay.ARMS, *replay.NAMED)} & {
+        f"{stem}-{end}" for stem in ("contextual", "hybrid") for end in arms.OPENED
+    }
+
+
+def test_the_report_says_what_each_rule_costs(chats: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    named = [part for name in ("contextual-open", "contextual", "fts5") for part in ("--arm", name)]
+    main(["eval", "beam", "--data", str(chats), "--json", *named])
+    document = check("eval", capsys.readouterr().out)
+    assert document["rules"] == {
+        "contextual-open": {"beside": "contextual", "recallDelta": 0.0, "interval": [0.0, 0.0]}
+    }
+    main(["eval", "beam", "--data", str(chats), *named])
+    shown = capsys.readouterr().out
+    assert re.search(r"leave out rules.*\n +contextual-open +[+]0[.]0 +\([+]0[.]0 to [+]0[.]0\) +contextual\n", shown)
+    main(["eval", "beam", "--data", str(chats), "--json", "--arm", "contextual-open", "--arm", "fts5"])
+    assert "rules" not in check("eval", capsys.readouterr().out)
+
+
+def test_what_a_rule_costs_is_the_difference_to_the_arm_that_keeps_it() -> None:
+    found = {"contextual": at(0.5, 0.5), "contextual-answering": at(0.75, 0.5), "hybrid-open:feature-hash-v1": at(1, 1)}
+    costs = report.rules_of(found)
+    assert list(costs) == ["contextual-answering"]
+    kept, mean, low, high = costs["contextual-answering"]
+    assert (kept, mean) == ("contextual", 0.25)
+    assert low < mean < high
 
 
 def test_what_is_kept_is_not_made_again(

@@ -198,7 +198,7 @@ BASELINES: Final[dict[str, Callable[[], Arm]]] = {
     "bm25": Bm25,
     "bm25:working": partial(Bm25, working=True),
 }
-_SHIPPED: Final = {name: way.settings for name, way in PRODUCT.items() if not way.admitting}
+_SHIPPED: Final = {name: way.settings for name, way in PRODUCT.items() if not way.measured}
 ASKING: Final = {
     **_SHIPPED,
     **{f"{name}:working": {**settings, "retrieval.query": "working"} for name, settings in _SHIPPED.items()},
@@ -206,7 +206,7 @@ ASKING: Final = {
 """Arms of the product: each ranking with the latest request alone, and with the work around it."""
 ARMS: Final = (*BASELINES, *ASKING)
 """What is asked by default: everything that needs no extra."""
-_HYBRID: Final = {name: way.settings for name, way in HYBRID.items() if not way.admitting}
+_HYBRID: Final = {name: way.settings for name, way in HYBRID.items() if not way.measured}
 NAMED: Final = {
     **_HYBRID,
     **{f"{name}:working": {**settings, "retrieval.query": "working"} for name, settings in _HYBRID.items()},
