@@ -1,8 +1,8 @@
 """Floor 3: endings of English and Italian words, for finding other forms of a word that was asked for.
 
 No stemmer: a word and its root are only compared with each other, so what a rule cuts wrongly on one side it cuts
-wrongly on the other too. Measured against Snowball on the evaluation sets this loses about one point of recall and
-needs neither its tables nor its time (`docs/ranking.md`).
+wrongly on the other too. Snowball's stems in its place lose recall on the evaluation sets (decision 37), and its tables
+would take time to load.
 """
 
 from __future__ import annotations
