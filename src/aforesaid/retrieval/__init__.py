@@ -75,9 +75,7 @@ def retrieve(
         branch = lineage.divide(branch.leaf, branch.spans, lineage.without(branch.context, gone))
     if request is None:
         branch, request = _latest_request(snapshot, branch)
-    query = read_query(request)
-    if options.answering and query.empty:
-        query = contextual.read_leftovers(request)
+    query = _read(request, options)
     work = _read_work(snapshot, branch, request, query, options)
     asked = [] if query.empty else [(request, query)]
     coverage = _uncovered(cover(snapshot.session), (TERMS_DROPPED,) if query.cut else ())
@@ -253,6 +251,12 @@ def _look(
         ranked = _only_named(ranked)
     hidden = _hide_visible(snapshot, ranked, branch, request)
     return _Look(found=found, probe=probe, ranked=len(ranked), hidden=hidden, silenced=silenced)
+
+
+def _read(request: str, options: RetrievalOptions) -> Query:
+    """The query of a request."""
+    query = read_query(request)
+    return contextual.read_leftovers(request) if options.answering and query.empty else query
 
 
 def _read_time(words: str) -> Time | None:
