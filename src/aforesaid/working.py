@@ -14,9 +14,9 @@ from aforesaid.novelty import names_of
 from aforesaid.query.working import goes_on, join_work, read_work
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
-    from aforesaid.answers import Query, Ranked
+    from aforesaid.answers import Evidence, Query, Ranked, Tier
     from aforesaid.model import Branch, Span, StoredEntry
     from aforesaid.ports import EntryPort
 
@@ -31,6 +31,7 @@ LONGEST_SEEN: Final = 20_000
 SHARE: Final = 3
 """Every third place goes to what the work asks for: its smaller weight."""
 _AT_ONCE: Final = 32
+_TIERS: Final[tuple[Tier, ...]] = ("identifier", "phrase", "other")
 
 
 def read_working(entries: EntryPort, branch: Branch, request: str, query: Query) -> tuple[str, Query] | None:
@@ -78,6 +79,14 @@ def mix(latest: Sequence[Ranked], working: Sequence[Ranked]) -> tuple[Ranked, ..
         if row is None:
             return tuple(mixed.values())
         mixed[row.candidate.entry.row] = row
+
+
+def by_tier(hits: Iterable[Evidence]) -> tuple[Evidence, ...]:
+    """The same hits with literal names before phrases before everything else, whichever query found them.
+
+    What comes back, and how much of it, was chosen from the mixed rankings before; this orders only what was chosen.
+    """
+    return tuple(sorted(hits, key=lambda hit: _TIERS.index(hit.tier)))
 
 
 def _next_new(rows: Iterator[Ranked], known: dict[int, Ranked]) -> Ranked | None:

@@ -5,19 +5,20 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from msgspec.structs import replace
 from tests import claude_code, pi
 from tests.values import make_evidence
 
 from aforesaid import Engine
 from aforesaid.query.working import CALL, NAMES, SAID, TOPICS, goes_on, join_work, read_work
-from aforesaid.working import mix
+from aforesaid.working import by_tier, mix
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
     from aforesaid import Retrieval
-    from aforesaid.answers import Ranked
+    from aforesaid.answers import Ranked, Tier
 
 WORKING = {"retrieval.query": "working"}
 LOST = (
@@ -83,9 +84,14 @@ def test_who_is_done_gets_nothing(tmp_path: Path, last: str) -> None:
     assert ask(tmp_path, rows(last)).status == "no-query"
 
 
-def test_the_request_comes_first_and_matches_for_itself(tmp_path: Path) -> None:
+def test_literal_names_come_first_whichever_query_found_them(tmp_path: Path) -> None:
     found = ask(tmp_path, rows("where is the walnut table?"))
-    assert ids(found) == ["e0000000", "e0000002"]
+    assert [(hit.entry_id, hit.tier) for hit in found.hits] == [("e0000002", "identifier"), ("e0000000", "other")]
+
+
+def test_the_request_comes_first_within_a_tier_and_matches_for_itself(tmp_path: Path) -> None:
+    found = ask(tmp_path, rows("where is the walnut table of `docs/table.md`?"))
+    assert [(hit.entry_id, hit.tier) for hit in found.hits] == [("e0000000", "identifier"), ("e0000002", "identifier")]
     first, second = (hit.ranked for hit in found.hits)
     assert (first.working, second.working) == (False, True)
     assert second.matched.identifiers == ("GATEWAY_PORT",)
@@ -226,3 +232,25 @@ def test_a_long_stretch_of_calls_ends_the_search(tmp_path: Path) -> None:
     given.insert(-1, claude_code.reply("s9", "r11", "Now for parse_lamp again."))
     given[-1]["parentUuid"] = "s9"
     assert ids(ask(tmp_path, given)) == ["u1"]
+
+
+def test_hits_are_ordered_by_tier_and_keep_their_order_within_one() -> None:
+    made = make_evidence()
+    tiers: tuple[Tier, ...] = ("other", "phrase", "identifier", "other", "identifier", "phrase")
+    hits = [replace(made, ranked=replace(made.ranked, tier=tier), tokens=at) for at, tier in enumerate(tiers)]
+    assert [hit.tokens for hit in by_tier(hits)] == [2, 4, 1, 5, 0, 3]
+
+
+def test_the_order_of_tiers_changes_neither_what_comes_back_nor_what_is_quoted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lost = pi.conversation([f"walnut {number} {'GATEWAY_PORT' if number % 3 else 'oak'}" for number in range(24)])
+    cut = pi.compaction("c0000000", lost[-1]["id"], "nothing", "x", 20)
+    given = [pi.header(), *lost, cut, *pi.conversation(["on", "Now GATEWAY_PORT.", "walnut?"], 21, "f", "c0000000")]
+    ordered = ask(tmp_path, given)
+    monkeypatch.setattr("aforesaid.working.by_tier", tuple)
+    mixed = ask(tmp_path, given)
+    assert (
+        [hit.tier for hit in ordered.hits] == sorted(hit.tier for hit in mixed.hits) != [hit.tier for hit in mixed.hits]
+    )
+    assert sorted(hit.message for hit in ordered.hits) == sorted(hit.message for hit in mixed.hits)

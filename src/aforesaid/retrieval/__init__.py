@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from aforesaid.allowance import Allowance
-    from aforesaid.answers import Ranked, RetrievalStatus, Semantic
+    from aforesaid.answers import Evidence, Ranked, RetrievalStatus, Semantic
     from aforesaid.model import Branch, Role, Span
     from aforesaid.moments import Time
     from aforesaid.ports import SimilarityPort, Snapshot
@@ -128,7 +128,7 @@ def retrieve(
         replacing=find_replacements if is_due(snapshot.session, options.redacting) else None,
         beside=looks[-1].probe if work else None,
     )
-    hits = tuple(replace(hit, session_id=snapshot.session.header.session_id) for hit in hits)
+    hits = _finish(hits, snapshot.session.header.session_id, mixed=bool(work))
     visible = found.in_context + look.ranked - len(look.hidden)
     diagnostics = Diagnostics(
         candidate_count=len(found.candidates) + len(partners) + found.in_context,
@@ -156,6 +156,16 @@ def retrieve(
         diagnostics=diagnostics,
         withheld=judged.withheld if judged else (),
     )
+
+
+def _finish(hits: Sequence[Evidence], session_id: str, *, mixed: bool) -> tuple[Evidence, ...]:
+    """The hits with their session; those of two rankings as tiers want it, now that it is settled which they are."""
+    named = tuple(replace(hit, session_id=session_id) for hit in hits)
+    if not mixed:
+        return named
+    from aforesaid.working import by_tier  # late: see `_read_work`
+
+    return by_tier(named)
 
 
 def _bring_partners(
