@@ -30,7 +30,7 @@ TESTS: dict[str, tuple[str, ...]] = {
     "windows.py": ("tests/unit/test_evidence.py", "tests/fuzz/test_evidence.py"),
     "lineage.py": ("tests/unit/test_lineage.py", "tests/fuzz/test_branches.py"),
     "tombstones.py": ("tests/unit/test_tombstones.py", "tests/contract/test_forgetting_port.py"),
-    "matching.py": ("tests/unit/test_matching.py", "tests/contract/test_store_port.py"),
+    "matching.py": ("tests/unit/test_matching.py", "tests/contract/test_store_port_search.py"),
     "privacy/markers.py": ("tests/unit/privacy/test_markers.py",),
     "privacy/rules.py": ("tests/unit/privacy/test_rules.py",),
     "privacy/policy.py": ("tests/unit/privacy/test_judge.py",),

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.contract.test_store_port import EVERYTHING, both, put, store
+from tests.contract.stores import EVERYTHING, both, put, store
 from tests.fakes.entries import chain, described, entry, spans_within, trees
 from tests.fakes.store import FakeStore
 from tests.words import any_text

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.contract.test_store_port import FILE, put, store
+from tests.contract.stores import FILE, put, store
 from tests.fakes.entries import chain
 from tests.fakes.store import FakeVectors
 

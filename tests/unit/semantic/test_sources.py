@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.contract.test_store_port import FILE, put
+from tests.contract.stores import FILE, put
 from tests.fakes.entries import chain, described, entry
 from tests.fakes.store import FakeStore
 
