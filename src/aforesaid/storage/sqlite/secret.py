@@ -17,10 +17,10 @@ SECRET = 32
 """Bytes of the store's secret."""
 
 
-def take_secret(folder: str, lock: str, *, writable: bool, timeout_ms: int) -> bytes:
+def take_secret(folder: str, lock: str, *, writable: bool, timeout_ms: int, passing: bytes) -> bytes:
     """The secret of the store in a folder; one that cannot be written and has none takes it from its path.
 
-    Where there is no store yet nothing was ever sealed, so that what fits nothing will do.
+    Where there is no store yet nothing was ever sealed: there it is the passing one, which fits nothing.
     """
     path = os.path.join(folder, "secret")
     with translated(path):
@@ -28,7 +28,7 @@ def take_secret(folder: str, lock: str, *, writable: bool, timeout_ms: int) -> b
         if found is None and not writable:
             return blake2b(to_bytes(folder), digest_size=SECRET).digest()
         if found is None and not holds_store(folder):
-            return os.urandom(SECRET)
+            return passing
         if found is None:
             with folder_lock(lock, exclusive=True, timeout_ms=timeout_ms):
                 found = _read_secret(path) or _make_secret(path)

@@ -29,7 +29,7 @@ from aforesaid.storage.sqlite.derived import Derived
 from aforesaid.storage.sqlite.failures import UNREADABLE, system_error
 from aforesaid.storage.sqlite.files import KEPT_OPEN
 from aforesaid.storage.sqlite.layout import CATALOGUE, FORGOTTEN, LOCK, SESSIONS, key_of
-from aforesaid.storage.sqlite.secret import take_secret
+from aforesaid.storage.sqlite.secret import SECRET, take_secret
 from aforesaid.storage.sqlite.snapshot import ShardSnapshot
 
 if TYPE_CHECKING:
@@ -89,13 +89,17 @@ class SqliteStore(Derived):
         places = (folder, os.path.join(folder, SESSIONS), os.path.join(folder, CATALOGUE))
         writable = all(map(_may_write, places))
         super().__init__(folder, writable=writable, busy_timeout_ms=busy_timeout_ms, max_bytes=max_bytes)
+        self._passing = b""
         self._buried: Graveyard | None = None
         self._issued: Issued | None = None
         self._manifests: Manifests | None = None
 
     def secret(self) -> bytes:
         """What refs and cursors are sealed with; a store that cannot be written and has none takes it from its path."""
-        return take_secret(self._folder, self._lock, writable=self.writable, timeout_ms=self._timeout_ms)
+        passing = self._passing = self._passing or os.urandom(SECRET)
+        return take_secret(
+            self._folder, self._lock, writable=self.writable, timeout_ms=self._timeout_ms, passing=passing
+        )
 
     @property
     def manifests(self) -> Manifests:
