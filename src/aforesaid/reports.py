@@ -81,7 +81,7 @@ class StoreStatus(Struct, frozen=True, kw_only=True):
         projection: version of what is derived from the entries (tokens, estimates, digests).
         sessions, entries: how many.
         bytes: space that it takes.
-        damaged: keys of sessions whose data cannot be read.
+        damaged: keys of sessions whose data cannot be read, or are gone.
         erasing: whether something is forgotten but was not erased everywhere, because that was interrupted.
         vectors: by model.
     """
@@ -96,6 +96,18 @@ class StoreStatus(Struct, frozen=True, kw_only=True):
     damaged: tuple[str, ...] = ()
     erasing: bool = False
     vectors: tuple[VectorCount, ...] = ()
+
+
+class Unreadable(Struct, frozen=True, kw_only=True):
+    """A session that a store held and cannot read: its file is damaged, empty or gone.
+
+    Attributes:
+        key: the session.
+        session: what the store's list says of it; None where that is lost as well.
+    """
+
+    key: str
+    session: Session | None = None
 
 
 # --- forgetting -----------------------------------------------------------------------------------------------------

@@ -21,7 +21,7 @@ from aforesaid.lineage import family_of_line, trace
 from aforesaid.matching import Literal, Term
 from aforesaid.model import Mark, Run, Session, StoredEntry, Tally, Tree
 from aforesaid.projects import spellings
-from aforesaid.reports import Erased, Leftover, StoreStatus, Verification
+from aforesaid.reports import Erased, Leftover, StoreStatus, Unreadable, Verification
 from aforesaid.text import digest, feed
 from aforesaid.tokens import estimate
 from aforesaid.tombstones import KEY_BYTES, Burial, Contained, Marker, made_of, strike, words_of
@@ -125,6 +125,9 @@ class FakeStore:
         found.sort(key=lambda session: session.file)
         found.sort(key=lambda session: session.updated or "", reverse=True)
         return tuple(found)
+
+    def unreadable(self) -> tuple[Unreadable, ...]:
+        return ()
 
     def count_withheld(self, tallies: Iterable[Tally]) -> None:
         for tally in tallies:

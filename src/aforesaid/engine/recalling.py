@@ -18,6 +18,7 @@ from aforesaid.errors import (
     BadArgument,
     PrivacyUnreadable,
     ScopeNotAllowed,
+    StoreCorrupt,
 )
 
 if TYPE_CHECKING:
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from aforesaid.recall.scopes import Arrangement, Selection
     from aforesaid.recall.survey import Surveyor
     from aforesaid.refs import Issuer
+    from aforesaid.reports import Unreadable
 
     Path = str | os.PathLike[str]
     Progress = Callable[[int, int], None]
@@ -213,8 +215,12 @@ class Recalling(Retrieving):
             )
         wide = scope in {"project", "host-wide"}
         if wide:
+            lost = self._store.unreadable()
             every = sessions if scope == "host-wide" else self._store.sessions()
-            seen = self._surveyor.survey(sessions, every, [os.fspath(folder) for folder in folders], is_transcript)
+            known = (*every, *[one.session for one in lost if one.session is not None]) if lost else every
+            is_new = self._is_new if lost else is_transcript
+            seen = self._surveyor.survey(sessions, known, [os.fspath(folder) for folder in folders], is_new)
+            missing = _codes_of(lost, own if scope == "project" else None)
         else:
             seen = self._surveyor.survey(sessions[1:])
         if self._flawed is None or self._flawed[0] is not sessions:
@@ -228,6 +234,14 @@ class Recalling(Retrieving):
             stale=seen.stale + (STALE in reasons),
             reasons=tuple(dict.fromkeys((*reasons, *missing, *seen.reasons, *self._flawed[1]))),
         )
+
+    def _is_new(self, file: str) -> bool:
+        """Whether a file is a transcript, and none of a session whose data cannot be read."""
+        try:
+            self._store.by_file(file)
+        except StoreCorrupt:
+            return False
+        return is_transcript(file)
 
     def _tell_replaced(self, selection: Selection, question: Question) -> Selection:
         """The selection, with what it cannot find because secrets of its sessions were replaced."""
@@ -370,3 +384,14 @@ class Recalling(Retrieving):
         return Issuer(
             secret=self._store.secret(), name=caller.name, now=int(time()), lasts=caller.refs_last, given=given
         )
+
+
+def _codes_of(lost: Sequence[Unreadable], own: Session | None) -> tuple[str, ...]:
+    """A code for each session that cannot be read; with `own` only for those that may belong to its project."""
+    if not lost or own is None:
+        return (StoreCorrupt.code,) * len(lost)
+    from aforesaid.projects import of_project  # late: little is ever damaged
+
+    told = [one.session for one in lost if one.session is not None]
+    within = len(of_project(told, own.header.cwd or ""))
+    return (StoreCorrupt.code,) * (len(lost) - len(told) + within)

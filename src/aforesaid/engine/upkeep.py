@@ -84,7 +84,11 @@ class Upkeep(Desk):
         Raises:
             UsageError: there is no such session.
         """
-        chosen = self._store.sessions() if session is None else (self._find(os.fspath(session)),)
+        if session is None:
+            lost = [one.session for one in self._store.unreadable() if one.session is not None]
+            chosen = (*self._store.sessions(), *lost)
+        else:
+            chosen = (self._find(os.fspath(session)),)
         from aforesaid.indexing import sync_all  # late: see `index`
 
         files = [(reader_of(known.header.host), known.file) for known in chosen]

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from aforesaid.model import Checkpoint, Entry, Flaw, Header, Session, Tally
     from aforesaid.ports.snapshots import Snapshot
     from aforesaid.ports.vectors import VectorPort
-    from aforesaid.reports import Erased, StoreStatus, Verification
+    from aforesaid.reports import Erased, StoreStatus, Unreadable, Verification
     from aforesaid.tombstones import Burial, Marker
 
 
@@ -233,6 +233,13 @@ class StorePort(Protocol):
 
     def sessions(self, *, host: str | None = None) -> tuple[Session, ...]:
         """The known sessions, newest first (`updated` descending, then file)."""
+        ...
+
+    def unreadable(self) -> tuple[Unreadable, ...]:
+        """The sessions that `sessions` leaves out because they cannot be read, by key; none that were forgotten.
+
+        One whose damage nobody has come upon yet may be among `sessions` instead; reading it says `StoreCorrupt`.
+        """
         ...
 
     def count_withheld(self, tallies: Iterable[Tally]) -> None:

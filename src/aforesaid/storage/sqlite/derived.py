@@ -100,7 +100,7 @@ class Derived(Roster):
         """The same; what waits for words is written into the file, or else made up for in memory."""
         shard = self._take(key)
         if shard is None:
-            raise _unknown(key)
+            raise self._unknown(key)
         try:
             with self._watched(shard.key):
                 shard.database.connection.execute("BEGIN")
@@ -108,12 +108,18 @@ class Derived(Roster):
                 if shard.unindexed is not None:
                     session = self._complete(shard, filling=filling)
             if session is None:
-                raise _unknown(key)
+                raise self._unknown(key)
             hint = partial(self._hint, key, shard.incarnation, session.generation)
             yield ShardSnapshot(shard, session, lambda: self._mark_damaged(key), hint)
         finally:
             # Not a rollback: that would empty the temporary table of spans as well.
             self._release(shard, "COMMIT")
+
+    def _unknown(self, key: str) -> StoreError:
+        """Why a session without content cannot be read."""
+        if key in self._catalogue.states():
+            return StoreCorrupt(f"{self._path(key)} is empty or gone", "index the session again")
+        return StoreError(f"the store has no session {key}", "index its transcript")
 
     def _complete(self, shard: Shard, *, filling: bool) -> Session | None:
         """Makes up for rows that were stored without words and digests, between two read transactions."""
@@ -195,7 +201,3 @@ class Derived(Roster):
         """Discards the index of words, which may hold what was forgotten."""
         if self._words is not None or os.path.exists(os.path.join(self._folder, WORDS + SUFFIX)):
             self.words.discard()
-
-
-def _unknown(key: str) -> StoreError:
-    return StoreError(f"the store has no session {key}", "index its transcript")

@@ -117,6 +117,8 @@ class Eraser:
             done += size
             if progress is not None:
                 progress(done, total)
+        for lost in self._store._catalogue.everything().keys() - self._store._keys():
+            self._store.remove(lost)  # its file went, but not yet its name
         self._store._catalogue.scrub()
         self._store.forget_words()
         self._graveyard.settle(runs)

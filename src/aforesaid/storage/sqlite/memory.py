@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from aforesaid.inquiry import Alternatives
     from aforesaid.model import Level, Session
     from aforesaid.ports import ForgettingPort
+    from aforesaid.reports import Unreadable
     from aforesaid.storage.sqlite.vectors import VectorFile
 
 _NOWHERE = ":memory:"
@@ -119,6 +120,10 @@ class MemoryStore:
         """The known sessions, newest first."""
         found = self._listed(lambda session: host in (None, session.header.host))
         return tuple(sorted(found, key=lambda session: session.updated or "", reverse=True))
+
+    def unreadable(self) -> tuple[Unreadable, ...]:
+        """None: nothing damages what is in memory."""
+        return ()
 
     def by_file(self, file: str) -> Session | None:
         """The session of this name, or None."""

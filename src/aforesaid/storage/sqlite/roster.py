@@ -37,6 +37,7 @@ class Roster(ShardFiles):
         self._names: tuple[list[str], frozenset[str], frozenset[str], list[str]] | None = None
         self._missing: tuple[object, object, frozenset[str]] | None = None
         self._all: tuple[tuple[object, ...], tuple[Session, ...]] | None = None
+        self._left_out: tuple[tuple[Session, ...], frozenset[str]] = (), frozenset()
 
     def sessions(self, *, host: str | None = None) -> tuple[Session, ...]:
         """The known sessions, newest first; the same object for all of them while nothing changes."""
@@ -112,14 +113,16 @@ class Roster(ShardFiles):
         if self._missing is None or self._missing[0] is not keys or self._missing[1] is not known:
             self._missing = keys, known, keys - known.keys()
         apart: dict[str, Session | None] = {}
+        damaged: set[str] = set()
         for key in sorted(self._missing[2].union(logged)):
             try:
                 session = self._session(key)
             except StoreCorrupt:
+                damaged.add(key)
                 continue
             if session != catalogued.get(key):
                 apart[key] = session
-        made_of = (keys, catalogued, apart)
+        made_of = (keys, catalogued, apart, damaged)
         if self._all is None or self._all[0][0] is not keys or self._all[0][1:] != made_of[1:]:
             found = {key: session for key, session in catalogued.items() if key in keys}
             found.update({key: session for key, session in apart.items() if session is not None})
@@ -128,6 +131,8 @@ class Roster(ShardFiles):
             listed = sorted(found.values(), key=lambda session: session.file)
             listed.sort(key=lambda session: session.updated or "", reverse=True)
             self._all = made_of, tuple(listed)
+            gone = tuple([session for key, session in catalogued.items() if key not in found])
+            self._left_out = gone, frozenset(damaged - found.keys())
         return self._all[1]
 
     def _present(self) -> tuple[frozenset[str], list[str]]:

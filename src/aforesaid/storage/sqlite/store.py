@@ -21,7 +21,7 @@ from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
 from aforesaid.errors import SessionForgotten, StoreCorrupt, StoreError, StoreReadOnly
-from aforesaid.reports import StoreStatus
+from aforesaid.reports import StoreStatus, Unreadable
 from aforesaid.storage.ownership import check_room, close_to_others, refuse_foreign
 from aforesaid.storage.sqlite import migrations
 from aforesaid.storage.sqlite.connection import COMPANIONS, SUFFIX, begin, move_log
@@ -214,19 +214,41 @@ class SqliteStore(Derived):
         self.forget_words()
         self.forget_vectors(key)
 
+    def unreadable(self) -> tuple[Unreadable, ...]:
+        """The sessions that `sessions` leaves out because their file is damaged, empty or gone; none forgotten ones."""
+        keys = self._present()[0]
+        self._every()
+        gone, damaged = self._left_out
+        # What came while the list was made is not gone, and what is about to go was forgotten before.
+        found = [
+            Unreadable(key=one.key, session=one)
+            for one in gone
+            if (one.key in keys or not os.path.exists(self._path(one.key))) and not self._is_forgotten(one)
+        ]
+        found += [Unreadable(key=key) for key in damaged]
+        return tuple(sorted(found, key=lambda one: one.key))
+
+    def _is_forgotten(self, session: Session) -> bool:
+        return os.path.exists(os.path.join(self._folder, FORGOTTEN)) and self.forgetting.refuses(
+            session.file, session.header
+        )
+
     def status(self) -> StoreStatus:
         """Health and size; opens every session file, so the time that it takes grows with their number."""
         sessions = entries = 0
-        damaged: list[str] = []
+        damaged = {one.key for one in self.unreadable()}
+        catalogued = self._catalogue.everything()
         for key in self._keys():
             try:
                 session = self._session(key)
             except StoreCorrupt:
-                damaged.append(key)
+                damaged.add(key)
                 continue
             if session is not None:
                 sessions += 1
                 entries += session.entries
+            elif key in catalogued and not self._is_forgotten(catalogued[key]):
+                damaged.add(key)  # emptied by somebody else
         return StoreStatus(
             location=self._folder,
             writable=self.writable,
@@ -235,7 +257,7 @@ class SqliteStore(Derived):
             sessions=sessions,
             entries=entries,
             bytes=self._size(),
-            damaged=tuple(damaged),
+            damaged=tuple(sorted(damaged)),
             erasing=os.path.exists(os.path.join(self._folder, FORGOTTEN)) and self.forgetting.pending,
             vectors=self._count_vectors(),
         )

@@ -1,0 +1,177 @@
+"""Sessions whose file of the store is damaged, empty or gone: what is said of them, and that none comes back."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+import pytest
+from tests import pi
+
+from aforesaid import Engine
+from aforesaid.config import Config
+from aforesaid.storage.sqlite import open_store
+from aforesaid.storage.sqlite.catalogue import Catalogue
+from aforesaid.storage.sqlite.layout import key_of
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from aforesaid.inquiry import Reach, Scope
+
+GARBAGE = b"no database at all" * 1000
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> tuple[Path, Path, Path]:
+    """Three indexed sessions, each with its transcript in a folder of its own; two of one project."""
+    made = []
+    for name in "abc":
+        (tmp_path / name).mkdir()
+        rows = [pi.header(name, cwd="/p/other" if name == "c" else "/p/one")]
+        rows += [pi.message(f"{name}1", None, f"walnut {name}name"), pi.message(f"{name}2", f"{name}1", "hazel")]
+        made.append(pi.write(tmp_path / name / f"{name}.jsonl", rows))
+    with opened(tmp_path) as engine:
+        engine.index(*made)
+    return made[0], made[1], made[2]
+
+
+def opened(folder: Path) -> Engine:
+    return Engine.open(folder / "store", Config.load(settings=["historyTools.allowProjectScope=true"]))
+
+
+def damage(folder: Path, transcript: Path, how: str, *, catalogue: bool = False) -> str:
+    """Damages a session's file, and says its key."""
+    key = key_of(str(transcript))
+    file = folder / "store" / "sessions" / f"{key}.db"
+    for companion in ("-wal", "-shm"):
+        file.with_name(file.name + companion).unlink(missing_ok=True)
+    if how == "gone":
+        file.unlink()
+    else:
+        file.write_bytes(b"" if how == "empty" else GARBAGE)
+    if catalogue:
+        for left in (folder / "store").glob("catalogue.db*"):
+            left.unlink()
+    return key
+
+
+def listed(folder: Path) -> frozenset[str]:
+    """The keys of the store's list of sessions."""
+    store = open_store(str(folder / "store"))
+    keys = store._catalogue.keys()
+    store.close()
+    return keys
+
+
+def reach(engine: Engine, scope: Scope = "host-wide", session: Path | None = None) -> Reach:
+    return engine.recall("walnut", scope=scope, session=session).coverage
+
+
+@pytest.mark.parametrize("how", ["garbage", "empty", "gone"])
+def test_what_cannot_be_read_counts_as_not_searched_and_is_named_and_derived_again(
+    tmp_path: Path, files: tuple[Path, Path, Path], how: str
+) -> None:
+    key = damage(tmp_path, files[1], how)
+    for _ in range(2):
+        with opened(tmp_path) as engine:
+            for _ in range(2):
+                told = reach(engine)
+                assert (told.complete, told.reasons) == (False, ("store-corrupt",))
+                assert (told.indexed_sessions, told.eligible_sessions) == (2, 3)
+            assert engine.status().damaged == (key,)
+            assert engine.status().sessions == 2
+    with opened(tmp_path) as engine:
+        engine.rebuild()
+        assert reach(engine).complete
+        assert reach(engine).eligible_sessions == 3
+        assert engine.status().damaged == ()
+
+
+def test_damage_is_told_where_the_list_is_lost_too(tmp_path: Path, files: tuple[Path, Path, Path]) -> None:
+    key = damage(tmp_path, files[1], "garbage", catalogue=True)
+    for _ in range(2):
+        with opened(tmp_path) as engine:
+            for scope, own, count in (("host-wide", None, 3), ("project", files[0], 2), ("project", files[2], 2)):
+                told = reach(engine, scope, own)  # type: ignore[arg-type]
+                assert (told.complete, told.reasons) == (False, ("store-corrupt",))
+                assert (told.indexed_sessions, told.eligible_sessions) == (count - 1, count), "it may be of any project"
+            assert engine.status().damaged == (key,)
+    with opened(tmp_path) as engine:
+        engine.index(files[1])
+        assert reach(engine).complete
+
+
+@pytest.mark.parametrize("how", ["garbage", "gone"])
+def test_another_project_lacks_nothing(tmp_path: Path, files: tuple[Path, Path, Path], how: str) -> None:
+    damage(tmp_path, files[1], how)
+    with opened(tmp_path) as engine:
+        assert reach(engine, "project", files[2]).complete
+        told = reach(engine, "project", files[0])
+        assert (told.complete, told.indexed_sessions, told.eligible_sessions) == (False, 1, 2)
+
+
+@pytest.mark.parametrize("catalogue", [False, True])
+def test_none_is_counted_twice_where_its_transcript_stands_beside_others(tmp_path: Path, catalogue: bool) -> None:
+    made = [pi.write(tmp_path / f"{name}.jsonl", [pi.header(name), *pi.conversation(["walnut"])]) for name in "abc"]
+    with opened(tmp_path) as engine:
+        engine.index(*made)
+    damage(tmp_path, made[1], "garbage" if catalogue else "gone", catalogue=catalogue)
+    with opened(tmp_path) as engine:
+        assert reach(engine).reasons == ("store-corrupt",)
+        assert reach(engine).eligible_sessions == 3
+        pi.write(tmp_path / "d.jsonl", [pi.header("d"), *pi.conversation(["walnut"])])
+        assert set(reach(engine).reasons) == {"store-corrupt", "not-indexed"}
+        assert reach(engine).eligible_sessions == 4
+
+
+def test_an_interrupted_forgetting_brings_nothing_back_and_is_finished(
+    tmp_path: Path, files: tuple[Path, Path, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def die(catalogue: Catalogue, key: str) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched, opened(tmp_path) as engine:
+        patched.setattr(Catalogue, "forget", die)
+        with pytest.raises(KeyboardInterrupt):
+            engine.forget(session=files[1])
+    assert not (tmp_path / "store" / "sessions" / f"{key_of(str(files[1]))}.db").exists()
+    with opened(tmp_path) as engine:
+        for _ in range(2):
+            assert reach(engine).complete
+            assert reach(engine).eligible_sessions == 2
+            assert {one.header.session_id for one in engine.sessions()} == {"a", "c"}
+            assert engine.status().damaged == ()
+            engine.rebuild()
+            engine.index(files[1])
+    assert key_of(str(files[1])) in listed(tmp_path), "which is what the next call is for"
+    with opened(tmp_path) as engine:
+        done = engine.forget(verify=True)
+        assert done.verification is not None
+        assert not done.verification.leftovers
+    assert listed(tmp_path) == {key_of(str(files[0])), key_of(str(files[2]))}, "its path and its name stood there"
+
+
+def test_an_emptied_file_stops_no_forgetting(tmp_path: Path, files: tuple[Path, Path, Path]) -> None:
+    damage(tmp_path, files[1], "empty")
+    damage(tmp_path, files[2], "gone")
+    with opened(tmp_path) as engine:
+        done = engine.forget(text="aname", verify=True)
+        assert [(one.session_id, one.entries) for one in done.sessions] == [("a", 1)]
+        assert done.verification is not None
+        assert not done.verification.leftovers
+        assert reach(engine).complete, "whoever cannot read them cannot say what they hold: they are off the list"
+
+
+def test_a_session_that_comes_while_the_list_is_made_is_not_lost(
+    tmp_path: Path, files: tuple[Path, Path, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = open_store(str(tmp_path / "store"))
+    keys, logged = store._present()
+    before = keys - {key_of(str(files[2]))}
+    monkeypatch.setattr(store, "_present", lambda: (before, logged))
+    assert len(store.sessions()) == 2
+    assert store.unreadable() == ()
+    os.unlink(store._path(key_of(str(files[2]))))  # noqa: PTH108
+    assert [one.key for one in store.unreadable()] == [key_of(str(files[2]))]
+    store.close()
