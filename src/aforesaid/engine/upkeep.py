@@ -85,8 +85,8 @@ class Upkeep(Desk):
             UsageError: there is no such session.
         """
         if session is None:
-            lost = [one.session for one in self._store.unreadable() if one.session is not None]
-            chosen = (*self._store.sessions(), *lost)
+            known = self._store.sessions()
+            chosen = (*known, *[one.session for one in self._store.unreadable() if one.session is not None])
         else:
             chosen = (self._find(os.fspath(session)),)
         from aforesaid.indexing import sync_all  # late: see `index`

@@ -37,7 +37,7 @@ class Roster(ShardFiles):
         self._names: tuple[list[str], frozenset[str], frozenset[str], list[str]] | None = None
         self._missing: tuple[object, object, frozenset[str]] | None = None
         self._all: tuple[tuple[object, ...], tuple[Session, ...]] | None = None
-        self._left_out: tuple[tuple[Session, ...], frozenset[str]] = (), frozenset()
+        self._left_out: tuple[frozenset[str], tuple[Session, ...], frozenset[str]] = frozenset(), (), frozenset()
 
     def sessions(self, *, host: str | None = None) -> tuple[Session, ...]:
         """The known sessions, newest first; the same object for all of them while nothing changes."""
@@ -132,7 +132,7 @@ class Roster(ShardFiles):
             listed.sort(key=lambda session: session.updated or "", reverse=True)
             self._all = made_of, tuple(listed)
             gone = tuple([session for key, session in catalogued.items() if key not in found])
-            self._left_out = gone, frozenset(damaged - found.keys())
+            self._left_out = keys, gone, frozenset(damaged - found.keys())
         return self._all[1]
 
     def _present(self) -> tuple[frozenset[str], list[str]]:

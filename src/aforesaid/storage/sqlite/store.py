@@ -215,10 +215,12 @@ class SqliteStore(Derived):
         self.forget_vectors(key)
 
     def unreadable(self) -> tuple[Unreadable, ...]:
-        """The sessions that `sessions` leaves out because their file is damaged, empty or gone; none forgotten ones."""
-        keys = self._present()[0]
-        self._every()
-        gone, damaged = self._left_out
+        """What the last `sessions` left out because its file is damaged, empty or gone; nothing that was forgotten."""
+        if self._all is None:
+            self._every()
+        keys, gone, damaged = self._left_out
+        if not gone and not damaged:
+            return ()
         # What came while the list was made is not gone, and what is about to go was forgotten before.
         found = [
             Unreadable(key=one.key, session=one)
@@ -236,6 +238,7 @@ class SqliteStore(Derived):
     def status(self) -> StoreStatus:
         """Health and size; opens every session file, so the time that it takes grows with their number."""
         sessions = entries = 0
+        self._every()
         damaged = {one.key for one in self.unreadable()}
         catalogued = self._catalogue.everything()
         for key in self._keys():
