@@ -236,7 +236,7 @@ class StorePort(Protocol):
         ...
 
     def unreadable(self) -> tuple[Unreadable, ...]:
-        """The sessions that the last `sessions` left out, because they cannot be read; by key, none that were forgotten.
+        """The sessions that the last `sessions` left out as it could not read them; by key, none that were forgotten.
 
         One whose damage nobody has come upon yet may be among `sessions` instead; reading it says `StoreCorrupt`.
         """
