@@ -111,3 +111,11 @@ def test_the_work_around_a_request_is_searched_by_vectors_too(tmp_path: Path) ->
         found = engine.retrieve(session=file, context_entries=["e0000010", "e0000011", "e0000012"])
         assert "e0000002" in ids(found)
         assert len(port.queries) == 1
+
+
+def test_a_model_to_which_everything_is_alike_brings_nothing_up(tmp_path: Path, file: Path) -> None:
+    port = Recorder(fault=lambda texts: [[1.0] * 64] * len(texts))
+    with opened(tmp_path, port) as engine:
+        found = ask(engine, file, "zeppelins quarrel")
+        assert ids(found) == []
+        assert (told(found).used, told(found).reason) == (False, "embedding-invalid")

@@ -16,14 +16,14 @@ from aforesaid.answers import Semantic, Window
 from aforesaid.config.semantic import read_setup
 from aforesaid.embedders import FEATURE_HASH, make
 from aforesaid.embedders.calls import Calls
-from aforesaid.embedding import FAILED, LOCAL_PROVIDER, STORE_FAILED, Passage
+from aforesaid.embedding import FAILED, INVALID_VECTOR, LOCAL_PROVIDER, STORE_FAILED, Passage
 from aforesaid.errors import AforesaidError, StoreError
 from aforesaid.passages import cut, hash_of
 from aforesaid.privacy.egress import find_replacements
 from aforesaid.privacy.judge import Judge, Verdict
 from aforesaid.privacy.policy import Policy
 from aforesaid.semantic import calibration
-from aforesaid.semantic.calibration import UNMEASURED
+from aforesaid.semantic.calibration import BLIND, UNMEASURED
 from aforesaid.semantic.channel import Channel, Memory
 from aforesaid.semantic.sources import Clearing, Made, Maker, Source, make_vectors
 from aforesaid.transcripts.originals import Originals
@@ -127,7 +127,7 @@ class Similarity:
         return made
 
     def _scale(self) -> tuple[Scale, str | None]:
-        """How similarities count, and a reason if the store failed."""
+        """How similarities count; a reason if the store failed, or everything is alike to the model."""
         if self._measured is None:
             try:
                 self._measured = calibration.measure(
@@ -139,6 +139,8 @@ class Similarity:
                 )
             except StoreError:
                 return UNMEASURED, STORE_FAILED
+        if self._measured is BLIND:
+            return BLIND, INVALID_VECTOR
         return self._measured or UNMEASURED, None
 
     def _seal_own(self, texts: Sequence[str]) -> Cleared[str] | None:

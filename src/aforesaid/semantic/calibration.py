@@ -7,6 +7,7 @@ middle by what it does for the models that were measured with thousands of pairs
 
 from __future__ import annotations
 
+from math import inf
 from operator import mul
 from typing import TYPE_CHECKING, Final
 
@@ -25,7 +26,13 @@ KEY: Final = "calibration"
 """Name of these vectors in a store, beside the keys of sessions."""
 UNMEASURED: Final = Scale(plain=0.4, strict=0.7, weight=0.4)
 """Of a model that could not even be asked about these texts."""
+BLIND: Final = Scale(plain=inf, strict=inf, weight=0.0)
+"""Of a model to which everything is alike: nothing reaches it."""
 _STRICT: Final = 1.9
+_ROOM: Final = 0.01
+"""What must be left between the plain floor and 1: a text is no more similar to anything than to itself."""
+_SPREAD: Final = 0.001
+"""What must lie between the middle and the plain floor."""
 _RATE: Final = 100
 
 REQUESTS: Final = (
@@ -96,7 +103,7 @@ def measure(
     seal: Callable[[Sequence[str]], Cleared[str] | None],
     batch: int,
 ) -> Scale | None:
-    """How similarities of a model count; None if it could not be asked.
+    """How similarities of a model count; None if it could not be asked, `BLIND` if it tells nothing apart.
 
     Args:
         vectors: where the vectors of these texts are kept.
@@ -113,28 +120,34 @@ def measure(
     size = profile.dimensions * 4
     places = range(len(held.rows))
     known = {held.passage(place).hash: held.vectors[place * size : (place + 1) * size] for place in places}
-    if not all(hash_of(text) in known for text in texts):
-        made: list[bytes] = []
-        for some, purpose in _calls(batch):
-            sealed = seal(some)
-            outcome = None if sealed is None else embed(sealed, purpose)
-            if outcome is None or outcome.reason is not None:
-                return None
-            made += outcome.values
+    if all(hash_of(text) in known for text in texts):
+        scale = scale_of(*([known[hash_of(text)] for text in group] for group in (REQUESTS, PASSAGES)))
+        if scale is not BLIND:
+            return scale
+    made: list[bytes] = []
+    for some, purpose in _calls(batch):
+        sealed = seal(some)
+        outcome = None if sealed is None else embed(sealed, purpose)
+        if outcome is None or outcome.reason is not None:
+            return None
+        made += outcome.values
+    scale = scale_of(made[: len(REQUESTS)], made[len(REQUESTS) :])
+    if scale is not BLIND:  # else it is asked again later, when it may be mended
         passages = [Passage(row=row, start=0, end=len(text), hash=hash_of(text)) for row, text in enumerate(texts, 1)]
         covered = Covered(low=1, high=len(texts), generation=0, tail=b"")
         vectors.keep(profile, (), covered)
         vectors.add(profile, passages, made, covered)
-        known = dict(zip((passage.hash for passage in passages), made, strict=True))
-    return scale_of(*([known[hash_of(text)] for text in group] for group in (REQUESTS, PASSAGES)))
+    return scale
 
 
 def scale_of(requests: Sequence[bytes], passages: Sequence[bytes]) -> Scale:
-    """What vectors of requests and of passages that have nothing to do with them say."""
+    """What vectors of requests and of passages that have nothing to do with them say; `BLIND` if nothing."""
     wide = [to_floats(vector) for vector in passages]
     products = sorted(sum(map(mul, one, other)) for one in map(to_floats, requests) for other in wide)
     middle, plain = products[len(products) // 2], products[-1 - len(products) // _RATE]
-    plain = round(min(plain, 0.95), 4)
+    if plain > 1 - _ROOM or plain - middle < _SPREAD:
+        return BLIND
+    plain = round(plain, 4)
     strict = round(min(middle + _STRICT * (plain - middle), 0.99), 4)
     return Scale(plain=plain, strict=max(plain, strict), weight=UNMEASURED.weight)
 
