@@ -22,7 +22,7 @@ from aforesaid.tokens import estimate, least
 from aforesaid.windows import LIMIT, choose_lines, choose_windows, join_windows, replace_in
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from aforesaid.answers import Ranked
     from aforesaid.matching import Place, Probe
@@ -272,8 +272,6 @@ _FOLDED_WORD: Final = _FOLDED_TAIL.split()[0]
 _TAIL: Final = _FOLDED_TAIL.replace(" ", " ?")  # some invisible characters are as wide as a blank
 _WORD_BYTES: Final = _FOLDED_WORD.encode("ascii")
 _CONTROLS: Final = bytes(code for code in range(128) if not chr(code).isspace() and (code < 32 or code == 127))
-
-
 _LOWER: Final = bytes(range(256)).lower()
 _ASCII: Final = bytes(range(128))
 
@@ -287,22 +285,33 @@ def _is_suspicious(data: bytes) -> bool:
 
 
 def _are_plain(data: bytes) -> bool:
-    """Whether no character beyond ASCII of a text, given as UTF-8, has to be escaped or can be part of a disguise."""
+    """Whether no character beyond ASCII of a text, given as UTF-8, has to be escaped or can be part of a disguise.
+
+    Of a text with many of them this says nothing: they are read faster all at once.
+    """
     beyond = data.translate(None, _ASCII)
-    return not beyond or all(map(_PLAIN.__getitem__, set(beyond.decode("utf-8", "surrogatepass"))))
+    if len(beyond) > _MOST_BEYOND:
+        return False
+    characters = set(beyond.decode("utf-8", "surrogatepass"))
+    if not characters <= _plain:
+        _plain.update(_find_plain(characters - _plain))
+    return characters <= _plain
 
 
-class _Plain(dict[str, bool]):
-    """Whether a character beyond ASCII may stand as it is, filled as characters are met."""
-
-    def __missing__(self, character: str) -> bool:
-        read = re.sub(_INVISIBLE, "", unicodedata.normalize("NFKC", character).casefold())
-        letters = any(letter in read for letter in _FOLDED_WORD)
-        self[character] = plain = bool(read) and not letters and re.match(_RAW_CONTROL, character) is None
-        return plain
+_MOST_BEYOND: Final = 1000
+"""Bytes of characters beyond ASCII that are looked at one by one."""
+_plain: set[str] = set()
+"""Characters that turned out to be plain."""
 
 
-_PLAIN: Final = _Plain()
+def _find_plain(characters: Iterable[str]) -> Iterator[str]:
+    """Those that may stand raw, do not vanish, and do not read as a letter of the word."""
+    listed = "\n".join(characters)
+    raw = set(re.findall(_RAW_CONTROL, listed))
+    read = re.sub(_INVISIBLE, "", unicodedata.normalize("NFKC", listed).casefold())
+    for character, plain in zip(listed.split("\n"), read.split("\n"), strict=True):
+        if plain and character not in raw and not any(letter in plain for letter in _FOLDED_WORD):
+            yield character
 
 
 def _titles(text: str) -> list[int]:

@@ -8,6 +8,7 @@ from typing import Any
 
 import jsonschema  # type: ignore[import-untyped]
 import pytest
+from msgspec.structs import replace
 from tests.conftest import ROOT
 
 from aforesaid.config import OPTIONS, Config, store_folder, user_file
@@ -608,3 +609,17 @@ def test_what_history_tools_answer_is_described_as_it_is() -> None:
     said = {option.key: option.meaning for option in OPTIONS}
     assert "`history_recall` and `history_expand`" in said["historyTools.maxOutputTokens"]
     assert "where a call does not say it" in said["historyTools.includeSummaries"]
+
+
+def test_an_option_is_found_wherever_its_setting_stands() -> None:
+    config = Config.load(settings=["retrieval.maxResults=7"])
+    turned = replace(config, settings=tuple(reversed(config.settings)))
+    for setting in config.settings:
+        assert config.setting(setting.key) is setting
+        assert turned.setting(setting.key) is setting
+    few = replace(config, settings=config.settings[-1:])
+    assert few.setting(config.settings[-1].key) is config.settings[-1]
+    with pytest.raises(KeyError):
+        few.setting(config.settings[0].key)
+    with pytest.raises(KeyError):
+        config.setting("no.such")

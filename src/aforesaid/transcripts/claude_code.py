@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from aforesaid.model import Checkpoint
 from aforesaid.sidechains import chain_of, name_of
-from aforesaid.transcripts.objects import BOM, glance
+from aforesaid.transcripts.objects import first_lines, glance
 
 if TYPE_CHECKING:
     from typing import BinaryIO
@@ -48,7 +48,7 @@ class ClaudeCodeTranscripts:
     def detect(self, head: bytes) -> bool:
         """Whether one of the first objects is a row or a note of Claude Code's, and none before is another host's."""
         saved = _SAVED | _FOREIGN | {"type", "sessionId", *_NOTES.values()}
-        for line in head.removeprefix(BOM).split(b"\n")[:_EXAMINED]:
+        for line in first_lines(head, _EXAMINED):
             row = glance(line, saved)
             if not _FOREIGN.isdisjoint(row):
                 return False

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from aforesaid.model import Checkpoint
-from aforesaid.transcripts.objects import BOM, glance
+from aforesaid.transcripts.objects import first_lines, glance
 
 if TYPE_CHECKING:
     from typing import BinaryIO
@@ -31,7 +31,7 @@ class CodexTranscripts:
 
     def detect(self, head: bytes) -> bool:
         """Whether one of the first objects is a row of a rollout, and none before it is another host's."""
-        for line in head.removeprefix(BOM).split(b"\n")[:_EXAMINED]:
+        for line in first_lines(head, _EXAMINED):
             row = glance(line, frozenset({"type", "timestamp", "parentId", "parentUuid", "uuid", "sessionId"}))
             if not {"parentId", "parentUuid", "uuid", "sessionId"}.isdisjoint(row):
                 return False

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 import msgspec
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
 BOM: Final = b"\xef\xbb\xbf"
 """What some programs put at the beginning of a file."""
@@ -51,6 +51,18 @@ def fields_of(value: dict[str, Any], kind: type[msgspec.Struct]) -> dict[str, An
     """The fields of a struct as far as an object has them, by the struct's own names and without looking at types."""
     names = zip(kind.__struct_fields__, kind.__struct_encode_fields__, strict=True)
     return {field: value[name] for field, name in names if name in value}
+
+
+def first_lines(head: bytes, most: int) -> Iterator[bytes]:
+    """The first lines of what a file begins with, without its mark of UTF-8; mostly the first one tells enough."""
+    start = len(BOM) if head.startswith(BOM) else 0
+    for _ in range(most):
+        end = head.find(b"\n", start)
+        if end < 0:
+            yield head[start:]
+            return
+        yield head[start:end]
+        start = end + 1
 
 
 def glance(line: bytes, saved: frozenset[str]) -> dict[str, Any]:

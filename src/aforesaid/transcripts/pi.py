@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from aforesaid.model import Checkpoint
-from aforesaid.transcripts.objects import BOM, glance
+from aforesaid.transcripts.objects import first_lines, glance
 
 if TYPE_CHECKING:
     from typing import BinaryIO
@@ -47,7 +47,7 @@ class PiTranscripts:
 
     def detect(self, head: bytes) -> bool:
         """Whether one of the first objects is a header or an entry of Pi's, and none before it is another host's."""
-        for line in head.removeprefix(BOM).split(b"\n")[:_EXAMINED]:
+        for line in first_lines(head, _EXAMINED):
             row = _glance(line)
             if not _FOREIGN.isdisjoint(row):
                 return False
