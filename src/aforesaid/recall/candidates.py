@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 FEW = 16
 """Entries that are rather read at once than in two steps."""
-AT_ONCE = 3
+AT_ONCE = 6
 """Texts that are rather read than asked of the index."""
 _SHORT = 64
 """Rows whose standing is rather read than asked of the index."""
@@ -34,7 +34,8 @@ class Candidates(Struct, frozen=True, kw_only=True):
         ask: gives in their place those of some rows that have a weight.
         others: gives further ones that come after all of these in the order.
         since: gives, in place of all of these, all from a row on, whether or not they may match; None if they are many.
-        narrow: gives those from a row on that may match.
+        proposed: gives the rows from a row on that may match; None: any may.
+        narrow: gives the entries of those.
     """
 
     standings: Sequence[Standing]
@@ -42,6 +43,7 @@ class Candidates(Struct, frozen=True, kw_only=True):
     ask: Callable[[Sequence[int]], Sequence[Standing]] | None = None
     others: Callable[[], Sequence[Standing]] = tuple
     since: Callable[[int], Sequence[Standing] | None] | None = None
+    proposed: Callable[[int], Sequence[int] | None] | None = None
     narrow: Callable[[int], Candidates] | None = None
 
 
@@ -144,11 +146,16 @@ def ask_latest(
 
     def narrow(row: int) -> Candidates:
         rows = cut(row)
-        return ask_late(snapshot, rows, wanted, propose(rows))
+        found = propose(rows)
+        if row <= 1 or found is None or len(found) <= AT_ONCE:
+            return ask_late(snapshot, rows, wanted, found)
+        # Most of them cannot come before the end, which is known without their texts.
+        return Candidates(standings=snapshot.standings(rows, wanted, found), outlines=read)
 
-    return Candidates(
-        standings=(), outlines=lambda rows: snapshot.outlines(spans, wanted, rows), since=since, narrow=narrow
-    )
+    def read(rows: Sequence[int]) -> Sequence[Outline]:
+        return snapshot.outlines(spans, wanted, rows)
+
+    return Candidates(standings=(), outlines=read, since=since, proposed=lambda row: propose(cut(row)), narrow=narrow)
 
 
 def take(outlines: Sequence[Outline], proposed: Sequence[int] | None) -> Candidates:

@@ -264,12 +264,14 @@ def _rank(stretch: _Stretch, view: View, items: Sequence[str], bound: Key | None
     If the last rows are all that is left, and few of them may come before the end, nothing asks which of them match.
     """
     order, candidates, least = stretch.order, stretch.candidates, None if bound is None else -bound[1]
-    if candidates.since is not None and candidates.narrow is not None:
+    if candidates.since is not None and candidates.proposed is not None and candidates.narrow is not None:
         first = 1 if least is None else order.first_row(view, items, least)
         latest = None if least is None else candidates.since(first)
         ranked = None if latest is None else order.rank(latest, view, items, least=least)
-        if ranked is not None and len(ranked) <= AT_ONCE:
-            return ranked
+        if ranked is not None:
+            proposed = candidates.proposed(first) if len(ranked) > AT_ONCE else None
+            rows = None if proposed is None else frozenset(proposed)
+            return ranked if rows is None else [one for one in ranked if one[1][0] in rows]
         stretch.candidates = candidates.narrow(first)
     return order.rank(stretch.candidates.standings, view, items, least=least)
 

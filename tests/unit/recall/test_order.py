@@ -114,6 +114,13 @@ def test_of_the_documented_order_the_last_rows_are_looked_at_before_the_index_is
     assert [row for row, _, _ in candidates.narrow(380).standings] == [390, 399]
     assert session.asked[-2:] == ["propose ((380, 400),)", "outlines [390, 399]"]
     assert [row for row, _, _ in candidates.narrow(1).standings] == [7, 390, 399]
+    many = Watched(tuple(range(350, 401, 2)))
+    candidates = ask_latest(cast("BrowsePort", many), WHOLE, Filter(), many.propose)
+    assert candidates.proposed is not None
+    assert candidates.narrow is not None
+    assert candidates.proposed(390) == [390, 392, 394, 396, 398, 400]
+    assert [row for row, _, _ in candidates.narrow(380).standings] == list(range(380, 401, 2))
+    assert many.asked[-1].startswith("standings ((380, 400),)"), "texts of those that come behind the end are not read"
 
 
 def test_names_that_stand_somewhere_are_read_there_before_the_index_is_asked_where_else_they_may_stand() -> None:
