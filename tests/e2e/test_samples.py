@@ -124,9 +124,13 @@ def test_requests_without_a_topic_inject_nothing_on_a_session_of_5000_entries(en
     rows = pi.conversation(texts)
     rows.append(pi.compaction("cccccccc", rows[-1]["id"], "cccccccc"))
     file = pi.write(tmp_path / "long.jsonl", [pi.header(), *rows])
-    requests = (Path(__file__).parent.parent / "fixtures" / "requests" / "no-topic.txt").read_text("utf-8").splitlines()
-    assert len(requests) >= 150
+    folder = Path(__file__).parent.parent / "fixtures" / "requests"
+    requests = [
+        line for name in ("no-topic.txt", "no-noun.txt") for line in (folder / name).read_text("utf-8").splitlines()
+    ]
+    assert len(requests) >= 1000
     for request in requests:
         found = engine.retrieve(session=file, query=request)
         assert (found.status, found.hits) == ("no-query", ()), request
-    assert engine.retrieve(session=file, query="which gateway?").hits
+    for request in ("which gateway?", "su quale porta ascolta?"):
+        assert engine.retrieve(session=file, query=request).hits, request

@@ -18,10 +18,12 @@ REQUESTS = Path(__file__).parent.parent / "fixtures" / "requests" / "no-topic.tx
 
 
 TOPICS = REQUESTS.with_name("topic.jsonl")
+NOUNS = REQUESTS.with_name("noun.txt")
+NO_NOUNS = REQUESTS.with_name("no-noun.txt")
 
 
 def no_topic_requests() -> list[str]:
-    return REQUESTS.read_text("utf-8").splitlines()
+    return [*REQUESTS.read_text("utf-8").splitlines(), *NO_NOUNS.read_text("utf-8").splitlines()]
 
 
 def test_there_are_enough_controls() -> None:

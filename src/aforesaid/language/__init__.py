@@ -41,3 +41,14 @@ def is_grammar(word: str) -> bool:
 def is_weak(word: str) -> bool:
     """Whether a folded word belongs to the work of every session; a topic only beside a stronger one."""
     return word in _weak() or english.is_weak_form(word)
+
+
+@lru_cache(4096)
+def is_foreign(word: str) -> bool:
+    """Whether a folded word is no topic, or a weak one, in languages other than English and Italian only."""
+    if word in others.homographs():
+        return True
+    if word not in others.listed():
+        return False
+    at_home = word in english.listed() or word in italian.listed()
+    return not (at_home or english.is_form(word) or italian.is_form(word))

@@ -61,6 +61,7 @@ continue continuez continuer continuons poursuis poursuivre reprends reprendre r
 essaie essaye essayer reessaie reessayer corrige corriger corrigez corriges repare reparer termine terminer terminez terminee finis
 finir fini finie acheve montre montrer explique expliquer explique-moi dis dire dis-moi donne donner prends prendre regarde
 regarder verifie verifier vois voir sais savoir crois penses pense penser laisse arrete arreter attends attendre comprends compris
+preferes prefere preferez bordel
 manque reste restes rester restant restants restantes marche marchait fonctionne passe passer
 suivant suivante suivants suivantes precedent precedente premier premiere deuxieme second seconde troisieme dernier derniere
 deux trois quatre option options proposition etape etapes probleme problemes question questions idee fois facon
@@ -71,7 +72,7 @@ nuevo nueva nuevos nuevas nuevamente explicamelo muestramelo dimelo hazmelo bast
 si no gracias muchas mucho mucha muchos perfecto perfecta perfectamente muy bien vale claro dale adelante ok okay genial excelente
 estupendo bueno buena buenos buenas hola adios perdon disculpa favor porfa porfavor listo listos
 el la los las lo un una unos unas de del al a y e o u pero sino aunque porque pues que quien quienes cual cuales como cuando donde
-cuanto cuantos con sin para por en entre hasta hacia desde sobre segun ante bajo contra durante tras
+cuanto cuantos cuantas con sin para por en entre hasta hacia desde sobre segun ante bajo contra durante tras
 yo tu vos usted ustedes ella ello nosotros vosotros ellos ellas me te se nos le les mi mis ti su sus tus nuestro nuestra este
 esta estos estas ese esa esos esas esto eso aquello aquel aquella todo toda todos todas algo alguien alguno alguna algunos nada
 nadie ningun ninguna ninguno otro otra otros otras mismo misma mismos cada ambos ambas demas poco poca pocos mas menos tan tanto
@@ -84,7 +85,7 @@ haz hazlo hazme hacer hace haces hizo hecho hacerlo continua continue continuar 
 intenta intentalo intentar prueba pruebalo probar corrige corrigelo corregir arregla arreglalo arreglar termina terminalo terminar
 terminado acaba acabar muestra muestrame mostrar explica explicame explicar dime decir dice di dame dar da mira mirar revisa
 revisalo revisar repite repetir empieza empezar deja dejalo dejar espera esperar entiendo entendido creo crees piensas pienso
-sabes se falta faltan queda quedan funciona funcionan sirve gusta parece
+sabes prefieres prefiero prefiere hacemos tal se falta faltan queda quedan funciona funcionan sirve gusta parece
 siguiente siguientes anterior primera primero segunda segundo tercera tercero ultima ultimo tres opcion opciones
 propuesta problema problemas resto restante restantes paso pasos pregunta preguntas respuesta idea cosa cosas vez veces manera
 parte tarea tareas
@@ -93,7 +94,7 @@ parte tarea tareas
 _PORTUGUESE = """
 nao obrigado obrigada valeu beleza certo perfeito otimo otima bom boa bem muito muita muitos tudo todos todas
 o um uma uns umas do da das no na nos ao aos pelo pela com sem por para em entre ate sobre e ou mas porem porque pois que
-quem qual quais como quando onde quanto se tu voce voces ele ela eles elas nos meu minha seu sua este esta isto esse essa isso
+quem qual quais como quando onde quanto quantos quantas se tu voce voces ele ela eles elas dele dela deles delas nos meu minha seu sua este esta isto esse essa isso
 aquele aquela algo alguem nada ninguem outro outra outros mesmo mesma cada mais menos tambem ja ainda agora depois antes sempre nunca
 hoje ontem aqui ali assim entao so apenas talvez sou es somos sao era foi ser sido estou esta estao estava estar tenho tem ha
 pode podes posso podemos podem poderia quero quer queria deve devo vou vai vamos ir faz faca fazer feito fiz continua continue
@@ -106,7 +107,7 @@ passo passos vez coisa coisas favor gentileza oi ola tchau
 _DUTCH = """
 ja nee dank bedankt dankjewel graag goed prima alsjeblieft aub hoi de het een en of maar dat dit deze die ik jij je hij zij wij
 we jullie ze mij jou ons niet geen wel nog al ook dan nu hier daar wat wie waar waarom hoe wanneer welke met zonder voor van naar
-uit bij op om aan is zijn was waren heb hebt heeft hebben had kan kun kunt kunnen moet moeten wil wilt willen mag ga gaat gaan doe
+uit bij op om aan welk hoeveel is zijn was waren heb hebt heeft hebben had kan kun kunt kunnen moet moeten wil wilt willen mag ga gaat gaan doe
 doet doen gedaan maak verder opnieuw alles rest volgende eerste tweede derde laatste
 """
 
@@ -114,7 +115,7 @@ _RUSSIAN = """
 да нет ага угу спасибо пожалуйста хорошо отлично прекрасно супер класс ладно понятно понял поняла ясно верно правильно точно ок окей
 привет здравствуй здравствуйте пока конечно давай давайте круто норм нормально согласен согласна
 и а но или либо же ли бы не ни то что чтобы как так когда где куда откуда почему зачем кто кого кому чем чей какой какая какое какие
-какую каким который которая которое которые сколько если хотя потому поэтому тогда потом затем теперь сейчас сегодня завтра вчера
+какую каким каком какого каких который которая которое которые сколько если хотя потому поэтому тогда потом затем теперь сейчас сегодня завтра вчера
 раньше позже снова опять еще уже только лишь даже тоже также очень слишком почти совсем вообще просто может быть наверное
 в во на с со к ко у о об от до из за для по под над при про без через между перед после около
 я ты он она оно мы вы они меня тебя его ее нас вас их мне тебе ему ей нам вам им мой моя мое мои твой твоя ваш ваша ваши наш наша
@@ -150,7 +151,6 @@ _EAST = """
 ใช่ ไม่ ไม่ใช่ ขอบคุณ ต่อไป ทําต่อ โอเค ดี ดีมาก ได้ เลย
 """
 
-# The last line: words of going on that are topics in English or Italian.
 _WEAK = """
 fehler datei dateien funktion ordner zeile zeilen codes anderung anderungen andere teste testen
 erreur erreurs fichier fichiers fonction dossier ligne lignes modification modifications
@@ -158,6 +158,10 @@ archivo archivos errores funcion carpeta linea lineas codigo cambios
 erro erros arquivo arquivos codigo mudanca mudancas
 ошибка ошибку ошибки ошибок файл файла файлы тест тесты тестов код кода функцию функция строка
 错误 测试 代码 文件 函数 提交 运行 エラー テスト コード ファイル 関数 実行 오류 에러 테스트 코드 파일 함수 실행
+"""
+
+# Words of going on, or grammar, that are topics in English or Italian.
+_HOMOGRAPHS = """
 legal toll sage forma uber nas dos os sim primer car hat eu pour nickel
 """
 
@@ -172,4 +176,10 @@ def listed() -> frozenset[str]:
 @cache
 def weak() -> frozenset[str]:
     """Folded words of other languages that are topics only beside stronger ones."""
-    return frozenset(_WEAK.split())
+    return frozenset((_WEAK + _HOMOGRAPHS).split())
+
+
+@cache
+def homographs() -> frozenset[str]:
+    """Weak topics that are words of English or Italian too: car, hat."""
+    return frozenset(_HOMOGRAPHS.split())

@@ -5,7 +5,8 @@ stand, and topics for the full-text search. Pure. A request without a topic give
 searched. `docs/query.md` says with examples what counts as what.
 
 The text is read in passes, from the most explicit to the least: backticks and quotes (`quotes`), names (`names`), then
-words (`words`). What a pass has taken is blanked for the later ones. `items` reads other texts with the same eyes.
+words (`words`). What a pass has taken is blanked for the later ones. Where all that gives no topic, `asked` looks for
+what a question asks about. `items` reads other texts with the same eyes.
 """
 
 from __future__ import annotations
@@ -44,4 +45,8 @@ def read_query(request: str) -> Query:
     reading.cut = cut
     for read in (*quotes.PASSES, *names.PASSES, *words.PASSES):
         read(reading)
+    if reading.is_weak():
+        from aforesaid.query import asked
+
+        asked.read_asked(reading)
     return reading.query()

@@ -72,9 +72,13 @@ class Reading:
             self.rest = _blank(self.rest, taken)
             self.spaced = self.rest if same else _blank(self.spaced, taken)
 
+    def is_weak(self) -> bool:
+        """Whether nothing but weak topics was found."""
+        return all(kind == "weak" for _, kind, _ in self.found)
+
     def query(self) -> Query:
         """The items sorted by place, without repetition; empty if they are nothing but weak topics."""
-        if all(kind == "weak" for _, kind, _ in self.found):
+        if self.is_weak():
             return Query(cut=self.cut)
         self.found.sort(key=_place)
         identifiers = self._first(dict.fromkeys(self._items(*CATEGORIES)), "identifiers")
