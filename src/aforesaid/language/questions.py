@@ -23,7 +23,7 @@ EXCLAIMING: Final = frozenset("che que quel quelle quels quelles".split())
 """Determiners of exclamations too: "che disastro!"."""
 
 JOINING: Final = frozenset("che que".split())
-"""Determiners where a clause begins, also behind a preposition; elsewhere they join: "su che porta?"."""
+"""Determiners only where a clause begins: "su che porta?", not "vorrei che testassi"."""
 
 PREPOSITIONS: Final = frozenset(
     """
@@ -31,15 +31,22 @@ in on at to for from of by with under into a su con di da per tra fra auf mit vo
 dans sur avec de pour sous par en sobre para em op met naar uit voor
 """.split()
 )
-"""What may stand before the determiner."""
+"""What may stand before a determiner."""
 
-RELATIVE: Final = frozenset(
-    "il lo la i gli le del della dei delle nel nella nei nelle al alla ai alle dal dalla dai dalle sul sulla sui sulle".split()
+BEGINNING: Final = frozenset(
+    "and so but or then ok well e ma o poi allora und oder aber also et ou mais alors y o pero entonces и а".split()
 )
-"""Before "quale" these make it join, not ask: "la porta sulla quale ascolta"."""
+"""What a question may begin with."""
 
-MEANT: Final = frozenset("s is was that do just exactly".split())
-"""Before "what" these make it join: "that's what tests are for", "do what tests ask"."""
+TELLING: Final = frozenset(
+    """
+tell me us know remember recall forgot forget say ask see show wonder wondering
+dimmi dirmi ricordami ricordarmi ricordi ricordo ricorda sai sappiamo mostrami scrivimi
+mir sag weisst weiss wissen vergessen moi sais dis rappelle dime sabes recuerdas diga me dimelo скажи помнишь знаешь
+""".split()
+)
+"""Behind these a determiner asks, behind others it joins or leaves the choice: "the order in which tests run", "choose
+which file to edit", "that's what tests are for"."""
 
 ASKING: Final = frozenset(
     """

@@ -107,33 +107,31 @@ def _is_asked(word: _Word, before: tuple[_Word, ...], after: list[_Word], readin
     """Whether what stands before a weak topic asks about it."""
     last = before[-1].folded
     if len(before) > 1 and f"{before[-2].folded} {last}" in questions.COUNTED:
-        return True
+        return _asks(before[:-1])
     if last in questions.DETERMINERS or last in questions.JOINING:
         ends = not after or after[0].begins
-        if ends and last in questions.EXCLAIMING and not _is_questioned(word, reading):
+        if last in questions.EXCLAIMING and ends and not _is_questioned(word, reading):
             return False
-        if last not in questions.JOINING:
-            return not _joins(before)
-        leads_on = not ends and after[0].folded in questions.LEADING_ON
-        return not leads_on and _stands_first(before)
+        if last in questions.JOINING and (
+            (not ends and after[0].folded in questions.LEADING_ON)
+            or (len(before) > 1 and before[-2].folded in questions.TELLING and word.folded not in questions.SETTINGS)
+        ):
+            return False
+        return _asks(before)
     return _is_settled(word.folded, before)
 
 
-def _joins(before: tuple[_Word, ...]) -> bool:
-    """Whether a determiner belongs to a noun before it: "the order in which tests run"."""
+def _asks(before: tuple[_Word, ...]) -> bool:
+    """Whether a determiner, the last of these words, begins a question, and does not join or leave the choice.
+
+    A clause begins with it, or what stands before it begins one or asks to be told.
+    """
     rest = before[:-1]
-    if rest and (
-        rest[-1].folded in questions.RELATIVE or (before[-1].folded == "what" and rest[-1].folded in questions.MEANT)
-    ):
-        return True
     if rest and rest[-1].folded in questions.PREPOSITIONS:
         rest = rest[:-1]
-    return bool(rest) and not language.is_no_topic(rest[-1].folded)
-
-
-def _stands_first(before: tuple[_Word, ...]) -> bool:
-    """Whether a clause begins with the determiner, or with a preposition before it."""
-    return before[-1].begins or (before[-2].begins and before[-2].folded in questions.PREPOSITIONS)
+    if not rest or rest[-1].folded in questions.TELLING:
+        return True
+    return len(rest) == 1 and rest[0].folded in questions.BEGINNING
 
 
 def _is_settled(folded: str, before: tuple[_Word, ...]) -> bool:
