@@ -150,7 +150,8 @@ class Ranked(Struct, frozen=True, kw_only=True):
         tier: literal identifiers precede literal phrases, which precede everything else.
         score: sum of the addends; diagnostic only, no probability and no confidence.
         addends: one for each of `PART_NAMES`, rounded to four decimals.
-        matched: verified items; of the other half of a call and its result, where only that one holds them (`pair`).
+        matched: items that were verified in the entry's own text; none where it came as the other half of a call and
+            its result (`pair`), or for its vector alone (`semantic`).
         same: how many of the matched identifiers are files, symbols and errors.
         working: whether the work around the request asked for it, and not the request.
     """
@@ -259,7 +260,7 @@ class Evidence(Struct, frozen=True, kw_only=True):
 
     @property
     def matched(self) -> Matched:
-        """The verified items of the request."""
+        """The items of the request that were verified in the entry's own text."""
         return self.ranked.matched
 
     @property

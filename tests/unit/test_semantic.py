@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from tests.fakes.embedding import Recorder
-from tests.pi import conversation, header, write
+from tests.pi import compaction, conversation, header, message, write
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -119,3 +119,17 @@ def test_a_model_to_which_everything_is_alike_brings_nothing_up(tmp_path: Path, 
         found = ask(engine, file, "zeppelins quarrel")
         assert ids(found) == []
         assert (told(found).used, told(found).reason) == (False, "embedding-invalid")
+
+
+def test_the_other_half_of_a_call_is_not_counted_as_admitted_by_its_vector(tmp_path: Path) -> None:
+    call = message("b", "a", "", "assistant")
+    call["message"]["content"] = [
+        {"type": "toolCall", "id": "b-0", "name": "bash", "arguments": {"command": "dist/build.sh"}}
+    ]
+    printed = message("c", "b", "twelve tables", "toolResult")
+    printed["message"] |= {"toolCallId": "b-0", "toolName": "bash"}
+    rows = [header(), message("a", None, "run it"), call, printed, compaction("cut00000", "c", "nothing")]
+    with opened(tmp_path) as engine:
+        found = ask(engine, write(tmp_path / "pair.jsonl", rows), "what did `dist/build.sh` print?")
+    assert [hit.reason for hit in found.hits][-1] == "pair"
+    assert told(found).admitted == 0

@@ -20,12 +20,18 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from aforesaid.answers import Diagnostics, Evidence, Query, Retrieval
+    from aforesaid.model import Role
 
     Span = tuple[int, int]
 
 _LINES = 12
 """Lines of an excerpt that are shown without `-v`."""
 
+_PAIRS: dict[Role | None, tuple[str, str]] = {
+    "tool_result": ("the result of the call that matches", ""),
+    "tool_call": ("the call of the result that matches", ""),
+    "assistant": ("the call of the result that matches", ""),
+}
 _WORDS = {
     "identifier": ("literal name", "literal names"),
     "phrase": ("quoted phrase", "quoted phrases"),
@@ -34,6 +40,7 @@ _WORDS = {
     "same-symbol": ("symbol that the request names", "symbols that the request names"),
     "same-error": ("error that the request names", "errors that the request names"),
     "semantic": ("of like meaning", ""),
+    "pair": ("the other half of a call and its result, of which one matches", ""),
     "user": ("said by the user", ""),
     "assistant": ("said by the assistant", ""),
 }
@@ -83,7 +90,7 @@ def _hit(rank: int, evidence: Evidence, *, verbose: bool) -> Iterator[Text]:
     entry = ranked.candidate.entry
     yield Text.assemble((f"{rank}  {entry.role}", "bold"), f"  {when(entry.timestamp)}  entry {one_line(entry.id)}")
     yield Text(f"   score {sum_in_words(evidence)}", style="dim")
-    yield Text(f"   found because: {reason_in_words(ranked.reason)}", style="dim")
+    yield Text(f"   found because: {reason_in_words(ranked.reason, entry.role)}", style="dim")
     matched = ranked.matched
     places = Probe(matched.identifiers, matched.phrases, matched.terms).places(entry.text)
     spans = joined([(start, end) for start, end, _ in places])
@@ -102,12 +109,18 @@ def sum_in_words(evidence: Evidence) -> str:
     return f"{evidence.ranked.score:.2f} = {words}"
 
 
-def reason_in_words(reason: str) -> str:
-    """The codes of a reason as words; codes that are not known here stay as they are."""
+def reason_in_words(reason: str, role: Role | None = None) -> str:
+    """The codes of a reason as words; codes that are not known here stay as they are.
+
+    Args:
+        reason: codes with counts, joined by `;`.
+        role: of the entry, which says whether the other half of a pair is the call or the result; None: neither.
+    """
     words: list[str] = []
     for code in reason.split(";"):
         name, _, number = code.partition(":")
-        known = _WORDS.get(name)
+        known = _PAIRS.get(role) if name == "pair" and role is not None else None
+        known = known or _WORDS.get(name)
         if known is None:
             words.append(code)
         else:

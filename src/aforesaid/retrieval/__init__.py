@@ -210,8 +210,8 @@ def _arrange(
 
 def _report(similar: SimilarityPort, looks: Sequence[_Look], hidden: Sequence[Ranked]) -> Semantic:
     """What the vector search did."""
-    matched = [row.matched for row in hidden]
-    admitted = sum(not (one.identifiers or one.phrases or one.terms) for one in matched)
+    alone = [row.matched for row in hidden if row.candidate.admitted]
+    admitted = sum(not (one.identifiers or one.phrases or one.terms) for one in alone)
     return similar.report(admitted=admitted, stale=max(look.found.stale for look in looks))
 
 

@@ -38,8 +38,8 @@ def bring_partners(
         most: at most so many.
 
     Returns:
-        Rows that are not among `ranked`, the partner of the best first, each below all of them. Their `matched` says
-        what stands in the other half.
+        Rows that are not among `ranked`, the partner of the best first, each below all of them. Nothing was found in
+        them: their `matched` is empty, and the only part of their score is `pair`.
     """
     eligible, places = lineage.Places(branch.eligible), lineage.Places(branch.spans)
     taken = {row.candidate.entry.row for row in ranked}
@@ -49,8 +49,8 @@ def bring_partners(
         if row.tier == "other" or row.working:
             continue
         entry = row.candidate.entry
-        wanted = _calls_of(entry, row.matched, probe)
-        for partner, call in find_partners(entries, entry, wanted, branch.spans):
+        wanted = _calls_of(entry, probe)
+        for partner, _ in find_partners(entries, entry, wanted, branch.spans):
             if len(found) == most:
                 return tuple(found)
             if eligible.of(partner.row) is None or partner.row in taken or not (partner.automatic and partner.text):
@@ -64,19 +64,19 @@ def bring_partners(
                     tier="other",
                     score=value,
                     addends=(*_NOTHING, value),
-                    matched=wanted[call],
+                    matched=Matched(),
                 )
             )
     return tuple(found)
 
 
-def _calls_of(entry: StoredEntry, matched: Matched, probe: Probe) -> dict[str, Matched]:
-    """The calls that an entry's names and phrases belong to, each with what stands there."""
+def _calls_of(entry: StoredEntry, probe: Probe) -> frozenset[str]:
+    """The calls that an entry's names and phrases belong to."""
     if entry.role not in CALLERS:
-        return {call: matched for call in entry.calls if call}
-    found: dict[str, Matched] = {}
+        return frozenset(call for call in entry.calls if call)
+    found: set[str] = set()
     for call, text in read_arguments(entry):
-        identifiers, phrases, terms = probe.matched(text)
+        identifiers, phrases, _ = probe.matched(text)
         if call and (identifiers or phrases):
-            found[call] = Matched(identifiers=identifiers, phrases=phrases, terms=terms)
-    return found
+            found.add(call)
+    return frozenset(found)

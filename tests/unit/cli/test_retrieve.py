@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
     from tests.unit.cli.conftest import Done, FakeEngine
 
+    from aforesaid.model import Role
+
     Command = Callable[..., Done]
 
 RETRIEVE = ("retrieve", "--session", "s")
@@ -259,6 +261,20 @@ def test_a_reason_in_words_keeps_codes_that_are_not_known() -> None:
     assert reason_in_words("identifier:2;phrase:1;user;new-code:3") == (
         "2 literal names, 1 quoted phrase, said by the user, new-code:3"
     )
+
+
+@pytest.mark.parametrize(
+    ("role", "said"),
+    [
+        ("tool_result", "the result of the call that matches"),
+        ("tool_call", "the call of the result that matches"),
+        ("assistant", "the call of the result that matches"),
+        ("user", "the other half of a call and its result, of which one matches"),
+        (None, "the other half of a call and its result, of which one matches"),
+    ],
+)
+def test_the_other_half_of_a_hit_is_told_as_what_it_is(role: Role | None, said: str) -> None:
+    assert reason_in_words("pair", role) == said
 
 
 def test_a_score_is_shown_as_a_sum() -> None:
