@@ -40,7 +40,11 @@ TESTS: dict[str, tuple[str, ...]] = {
     "withholding.py": ("tests/unit/test_withholding.py", "tests/unit/test_engine_privacy.py"),
     "variety.py": ("tests/unit/test_variety.py",),
     "pairs.py": ("tests/unit/test_pairs.py",),
-    "recall/order.py": ("tests/unit/recall/test_order.py",),
+    "recall/order.py": (
+        "tests/unit/recall/test_order.py",
+        "tests/e2e/test_recall_ranking.py",
+        "tests/fuzz/test_recall.py",
+    ),
     "recall/topics.py": ("tests/e2e/test_recall_ranking.py", "tests/fuzz/test_recall.py"),
     "storage/sqlite/feeding.py": ("tests/unit/storage/test_feeding.py",),
     "storage/sqlite/weighing.py": ("tests/e2e/test_recall_ranking.py", "tests/contract/test_store_port.py"),

@@ -12,7 +12,7 @@ from aforesaid.inquiry import ROLES, Filter, Outline, Question
 from aforesaid.lineage import Places
 from aforesaid.patterns import read_pattern
 from aforesaid.recall.candidates import ask_latest, ask_named
-from aforesaid.recall.order import Order
+from aforesaid.recall.order import Budget, Order
 from aforesaid.recall.views import View
 
 if TYPE_CHECKING:
@@ -135,3 +135,41 @@ def test_names_that_stand_somewhere_are_read_there_before_the_index_is_asked_whe
     candidates = ask_named(cast("BrowsePort", nowhere), WHOLE, Filter(), (), nowhere.propose)
     assert (candidates.standings, candidates.others()) == ([], ())
     assert nowhere.asked == ["propose ()"]
+
+
+def outline(row: int, timestamp: str | None = None) -> Outline:
+    return Outline(row=row, id=f"{row:03}", kind="message", role="user", timestamp=timestamp, tokens=10, digest=b"")
+
+
+def test_the_time_of_a_pattern_is_over_only_where_it_is_limited() -> None:
+    for budget, over in ((Budget(limited=False, seconds=-1.0), False), (Budget(limited=True, seconds=-1.0), True)):
+        assert (budget.undecided, budget.spent) == (0, False)
+        assert budget.over() is budget.spent is over
+    assert not Budget(limited=True, seconds=3600.0).over()
+
+
+def test_a_list_begins_with_the_newest_and_of_one_time_with_the_last_row() -> None:
+    browsing = Order(Question(), None)
+    early, late = "2026-11-30T02:14:36.000Z", "2026-11-30T02:14:36.001Z"
+    expected = [outline(3, late), outline(1200, early), outline(13, early), outline(2, early), outline(7), outline(1)]
+    assert sorted(expected, key=lambda one: browsing.key(one, 0, 0.0, "s")) == expected
+    assert browsing.key(outline(7), 5, 9.0, "s")[:2] == (0, 0.0), "neither tier nor score orders a list"
+
+
+def test_hits_are_ordered_by_tier_then_score_then_time_then_id() -> None:
+    order = Order(Question(text="the"), read_pattern("the", "literal", "all"))
+    late = "2026-11-30T02:14:36Z"
+    expected = [(1, 0, 9.0, None), (9, 1, 20.0, None), (8, 1, 10.0, late), (2, 1, 10.0, None), (3, 1, 10.0, None)]
+    keys = [order.key(outline(row, time), tier, score, "s") for row, tier, score, time in expected]
+    assert keys == sorted(keys)
+
+
+def test_literal_terms_are_worth_what_they_name_and_a_phrase_is_worth_a_phrase() -> None:
+    asked = "src/app.py other"
+    literal = Order(Question(text=asked), read_pattern(asked, "literal", "all"))
+    assert fsum(literal.worth(("src/app.py",))) == ranking.IDENTIFIER + ranking.extra_terms(1) + ranking.SAME_FILE
+    assert fsum(literal.worth(("other",))) == ranking.IDENTIFIER + ranking.extra_terms(1)
+    assert fsum(literal.worth(("src/app.py",), part=True)) == ranking.extra_terms(1) + ranking.SAME_FILE
+    phrase = Order(Question(text=asked), read_pattern(asked, "phrase", "all"))
+    assert fsum(phrase.worth((asked,))) == fsum(phrase.worth(("src/app.py", "other"))) == ranking.PHRASE
+    assert Order(Question(), None).worth(("other",)) == ()
