@@ -250,18 +250,13 @@ def test_a_store_that_can_be_written_again_is_used_again(tmp_path: Path, monkeyp
 
 def test_a_store_that_is_gone_stays_what_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     file = compacted(tmp_path)
-    (tmp_path / "file").write_text("no folder")
+    with Engine.open(tmp_path / "store") as engine:
+        assert engine.plan(session=file, context_window=10_000).status == "planned"
     with Engine.open(tmp_path / "store") as engine, monkeypatch.context() as patched:
         patched.setattr("aforesaid.storage.sqlite.store._may_write", lambda _: False)
-        assert engine.plan(session=file, context_window=10_000).reason == "store-read-only"
-        patched.setattr("aforesaid.storage.sqlite.store.make_private", _refuse)
-        (tmp_path / "store" / "sessions").rmdir()
+        assert engine.status().writable is False
         (tmp_path / "store").rename(tmp_path / "elsewhere")
         assert engine.plan(session=file, context_window=10_000).reason == "store-read-only"
-
-
-def _refuse(_: str) -> None:
-    raise PermissionError(13, "Permission denied")
 
 
 def test_what_a_host_adds_is_judged_for_the_provider_of_the_model(tmp_path: Path) -> None:

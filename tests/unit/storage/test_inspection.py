@@ -68,6 +68,25 @@ def test_words_of_an_entry_are_found(folder: Path, text: str, where: set[str]) -
     assert where <= {place for file, place in found(folder, text) if file == NAME}
 
 
+@pytest.mark.parametrize("word", ["classifi", "classification", "incarnation", "CREATE TABLE entry"])
+def test_words_of_the_schema_are_no_remains_in_the_bytes_of_a_database(folder: Path, word: str) -> None:
+    schema = "".join(sql for (sql,) in shard(folder).execute("SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL"))
+    catalogue = (folder / "catalogue.db").read_bytes()
+    assert word in schema or word.encode() in catalogue
+    assert look(folder, None, word).leftovers == ()
+    assert found(folder, word) == {}
+    (folder / "a.log").write_text(f"a {word}")
+    assert found(folder, word) == {("a.log", "bytes"): 1}
+
+
+def test_words_of_the_schema_are_found_in_a_table(folder: Path) -> None:
+    database = shard(folder)
+    database.execute("CREATE TABLE noise(a)")
+    database.execute("INSERT INTO noise VALUES ('the classification')")
+    database.close()
+    assert found(folder, "classification") == {(NAME, "noise.a"): 1}
+
+
 def test_an_entry_that_a_mark_covers_must_not_say_anything(folder: Path) -> None:
     marker = Marker(b"k" * KEY_BYTES)
     tombstones = made_of(marker, Burial(marks=frozenset({marker.words(entry("x", None, "beta two"))})))

@@ -50,6 +50,7 @@ _VOCABULARY = "CREATE VIRTUAL TABLE temp.vocabulary USING fts5vocab('main', 'sea
 _TERMS = "SELECT term FROM temp.vocabulary"
 _FEEDING = f"SELECT text, flags & {PACKED} FROM entry WHERE flags & {FED}"
 _INDEX = "SELECT count(*) FROM sqlite_schema WHERE name = 'search' AND sql LIKE '% USING fts5%'"
+_SCHEMA = "SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL"
 _TABLES = (
     "SELECT name FROM pragma_table_list WHERE schema = 'main' AND type = 'table' AND name NOT LIKE 'sqlite\\_%'"
     " ESCAPE '\\' ORDER BY name"
@@ -79,6 +80,8 @@ class _Count:
         self.files = self.bytes = self.databases = self.values = self.terms = self.free_pages = 0
         self.leftovers: dict[tuple[str, str], int] = {}
         self.standing: set[bytes] = set()
+        self.schema: set[bytes] = set()
+        """Pieces that are also words of a database's own statements: there they prove nothing."""
 
     def find(self, file: str, where: str, count: int = 1) -> None:
         if count:
@@ -187,6 +190,8 @@ def _read_tables(path: str, folder: str, wanted: _Wanted, count: _Count, timeout
         connection.execute("BEGIN")
         count.free_pages += int(connection.pragma("freelist_count") or 0)
         tables = [table for (table,) in connection.execute(_TABLES)]
+        schema = to_bytes("\n".join(statement for (statement,) in connection.execute(_SCHEMA)))
+        count.schema.update(piece for piece in (*wanted.raw, *wanted.fragments) if piece in schema)
         if "shard" in tables and "entry" in tables:
             _read_entries(database, name, wanted, count)
         for table in tables:
@@ -276,6 +281,8 @@ def _read_bytes(path: str, name: str, wanted: _Wanted, count: _Count) -> None:
             database = file.read(len(_MAGIC)) == _MAGIC or name.endswith(("-wal", "-shm", "-journal"))
             file.seek(0)
             pieces = [form for form in wanted.raw if not database or len(form) >= SHORT] + list(wanted.fragments)
+            if database:
+                pieces = [piece for piece in pieces if piece not in count.schema]
             overlap = max([len(piece) for piece in pieces], default=1) - 1
             before = b""
             while block := file.read(_BLOCK):
