@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from aforesaid.errors import BadArgument
-from aforesaid.inquiry import DERIVED, KINDS, MATCHES, MODES, ROLES, SCOPES, Filter, Question
+from aforesaid.inquiry import DERIVED, KINDS, MATCHES, MODES, NAMED_KINDS, ROLES, SCOPES, Filter, Question
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -43,9 +43,12 @@ def read_question(
     _choose("scope", scope, SCOPES)
     for role in roles:
         _choose("role", role, ROLES)
-    for kind in types:
+    kinds = [NAMED_KINDS.get(kind, kind) for kind in types]
+    for kind in kinds:
         _choose("type", kind, KINDS)
-    derived = "summary" in roles or any(kind in DERIVED for kind in types)
+    _refuse_empty("tool", tool)
+    _refuse_empty("file", None if file is None else file.replace("\\", "/").removeprefix("./"))
+    derived = "summary" in roles or any(kind in DERIVED for kind in kinds)
     return Question(
         text=text,
         mode=mode,
@@ -53,7 +56,7 @@ def read_question(
         scope=scope,
         filter=Filter(
             roles=tuple(roles),
-            kinds=tuple(types),
+            kinds=tuple(kinds),
             tool=tool,
             file=file,
             after=None if after is None else read_time(after),
@@ -78,6 +81,12 @@ def read_time(text: str) -> str:
     except (ValueError, OverflowError) as error:
         raise BadArgument(f"{text!r} is no time", "write it as 2026-11-30 or 2026-11-30T14:05:00Z") from error
     return f"{moment:%Y-%m-%dT%H:%M:%S}.{moment.microsecond // 1000:03}Z".rjust(24, "0")
+
+
+def _refuse_empty(name: str, value: str | None) -> None:
+    """Raises for a filter that names nothing: no entry passes it, and no answer would say so."""
+    if value is not None and not value.strip():
+        raise BadArgument(f"the {name} to filter by is empty", f"name a {name}, or leave the filter out")
 
 
 def _choose(name: str, value: str, allowed: Sequence[str]) -> None:

@@ -30,6 +30,8 @@ DERIVED: dict[str, Literal["compaction", "branch_summary"]] = {
     "branch-summary": "branch_summary",
 }
 """Kinds of entries that a model wrote about others, with their names in the contract."""
+NAMED_KINDS: dict[str, Kind] = {"branch_summary": "branch-summary"}
+"""Other names of kinds that whoever filters by them has read in an answer (`Found.derived`)."""
 
 
 class Filter(Struct, frozen=True, kw_only=True):

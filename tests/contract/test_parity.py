@@ -16,7 +16,10 @@ from tests.serving import Service
 from aforesaid import Engine, __version__
 from aforesaid.config import user_file
 from aforesaid.config.schema import schema
+from aforesaid.errors import BadArgument
 from aforesaid.hosts import wire, wire_upkeep
+from aforesaid.hosts.places import Place
+from aforesaid.hosts.tools import HistoryTools, tool_caller
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -332,6 +335,40 @@ def test_recall_and_expand(desk: Desk) -> None:
             "expand", "expand", "--session=one", "--range=e0000000..e0000002"
         )
     assert found > 8
+
+
+REFUSED: tuple[tuple[str, dict[str, Any]], ...] = (
+    ("recall", {"query": "x", "session": "one.jsonl", "tool": ""}),
+    ("recall", {"query": "x", "session": "one.jsonl", "file": " "}),
+    ("recall", {"query": "x", "session": "one.jsonl", "after": ""}),
+    ("recall", {"query": "x", "session": "one.jsonl", "type": ""}),
+    ("recall", {"query": "x", "session": "one.jsonl", "scope": ""}),
+    ("recall", {"query": "x", "leaf": "e0000001", "scope": "host-wide"}),
+    ("expand", {"ref": "lsQQ", "leaf": "e0000001"}),
+    ("expand", {"ref": "lsQQ", "leaf": ""}),
+    ("expand", {"ref": "lsQQ", "entry": ["e0000001"]}),
+)
+
+
+def test_what_no_road_understands_is_refused_on_each(desk: Desk) -> None:
+    with Service(desk.environment, desk.folder) as service, Engine.open(desk.store) as engine:
+        engine.index(desk.folder / "one.jsonl")
+        tools = HistoryTools(engine, tool_caller(trusted=False))
+        place = Place(session=str(desk.folder / "one.jsonl"))
+        for method, given in REFUSED:
+            named = {"type": "types", "entry": "entries"}
+            told = {named.get(name, name): [value] if name == "type" else value for name, value in given.items()}
+            with pytest.raises(BadArgument) as raised:
+                getattr(engine, method)(**told)
+            assert service.ask(method, **given)["error"]["data"]["code"] == "bad-argument"
+            options = [f"--{name}={''.join(value)}" for name, value in given.items() if name not in {"query", "ref"}]
+            asked = [str(given[name]) for name in ("query", "ref") if name in given]
+            assert desk.refused(method, *asked, *options) == ("bad-argument", 2)
+            offered = {name: value for name, value in given.items() if name not in {"session", "leaf"}}
+            if offered.keys() & {"tool", "file", "after", "type", "entry"} or given.get("scope") == "":
+                with pytest.raises(BadArgument) as by_tool:
+                    getattr(tools, method)(offered, place)
+                assert str(by_tool.value) == str(raised.value)
 
 
 WIDE: tuple[Scope, ...] = ("current-branch", "current-session", "current-lineage", "project", "host-wide")

@@ -1,6 +1,7 @@
 """Floor 9: commands that go on from an answer, ready to be copied into a shell.
 
-`recall` and `expand` show them. Options that a user gave are repeated, so that the command asks the same store.
+`recall`, `expand` and `sessions` show them. Options that a user gave are repeated where they change what is answered:
+store, configuration, trust, and of the next page everything but its cursor.
 """
 
 from __future__ import annotations
@@ -22,11 +23,12 @@ WINDOWS: Final = os.name == "nt"
 """Whether shells are those of Windows, which do not know single quotes as POSIX does."""
 _BARE: Final = r"[\w:./\\][\w:./\\=+-]*|-[\w=-]*"
 """Words that neither cmd.exe nor PowerShell reads as more than one, or as anything else."""
-_COMMON = frozenset({"store", "config", "settings", "json", "verbose", "cursor"})
+_COMMON = frozenset({"store", "config", "settings", "trust", "json", "verbose", "cursor"})
+"""Options that `command` repeats, that change how an answer is shown, or that the next page has instead."""
 
 
-def command(words: Sequence[str], options: Options) -> str:
-    """A command with the user's own store and configuration."""
+def command(words: Sequence[str], options: Options, query: str | None = None) -> str:
+    """A command with the user's own store and configuration, and what is searched, which may begin with a dash."""
     given = ["aforesaid", *words]
     if options.store is not None:
         given += ["--store", options.store]
@@ -34,6 +36,10 @@ def command(words: Sequence[str], options: Options) -> str:
         given += ["--config", options.config]
     for setting in options.settings:
         given += ["--set", setting]
+    if options.trust is not None:
+        given += ["--trust", options.trust]
+    if query is not None:
+        given += ["--", query]
     return one_line(" ".join(map(quote_for_windows, given)) if WINDOWS else shlex.join(given))
 
 
@@ -56,11 +62,14 @@ def next_page(arguments: Namespace, cursor: str, options: Options) -> str:
     values = dict(vars(arguments))
     name = "recall" if "query" in values else "expand"
     words = [name]
-    words += [str(values[argument]) for argument in ("query", "ref") if values.get(argument) is not None]
+    query = values.get("query")
+    dashed = query is not None and query.startswith("-")
+    words += [] if query is None or dashed else [query]
+    words += [] if values.get("ref") is None else [values["ref"]]
     for option, value in values.items():
         if option not in _COMMON and option not in {"query", "ref"}:
             words += _option(f"--{option.replace('_', '-')}", value)
-    return command([*words, f"--cursor={cursor}"], options)
+    return command([*words, f"--cursor={cursor}"], options, query if dashed else None)
 
 
 def _option(name: str, value: Any) -> list[str]:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from aforesaid.cli.terminal import count, emit
 from aforesaid.hosts import session_folders, wire
-from aforesaid.inquiry import KINDS, MATCHES, MODES, ROLES, SCOPES
+from aforesaid.inquiry import KINDS, MATCHES, MODES, NAMED_KINDS, ROLES, SCOPES
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
@@ -28,7 +28,13 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--role", choices=ROLES, action="append", default=[], help="only this role; repeatable")
     parser.add_argument("--tool", metavar="NAME", help="only calls and results of this tool")
     parser.add_argument("--file", metavar="PATH", help="only calls that name this file, and their results")
-    parser.add_argument("--type", metavar="T", choices=KINDS, help=f"only entries of this type: {', '.join(KINDS)}")
+    parser.add_argument(
+        "--type",
+        metavar="T",
+        choices=KINDS,
+        type=lambda given: NAMED_KINDS.get(given, given),
+        help=f"only entries of this type: {', '.join(KINDS)}",
+    )
     parser.add_argument("--after", metavar="T", help="only entries at or after this time")
     parser.add_argument("--before", metavar="T", help="only entries before this time")
     parser.add_argument("--mode", choices=MODES, default="literal", help="how to read QUERY (default: literal)")
@@ -80,7 +86,7 @@ def _lines(page: RecallPage, pattern: Pattern | None, arguments: Namespace, opti
     from aforesaid.cli.follow import next_page
 
     for rank, hit in enumerate(page.hits, 1):
-        yield from _hit(rank, hit, pattern, _marks(arguments), options)
+        yield from _hit(rank, hit, pattern, _way_on(arguments), options)
         yield ""
     yield Text(_outcome(page), style="bold")
     if page.coverage.reasons:
@@ -90,15 +96,19 @@ def _lines(page: RecallPage, pattern: Pattern | None, arguments: Namespace, opti
         yield Text.assemble(("more: ", "dim"), next_page(arguments, page.next, options))
 
 
-def _marks(arguments: Namespace) -> list[str]:
-    """What `expand` is to mark of a question: its terms, or the phrase; nothing of a pattern."""
+def _way_on(arguments: Namespace) -> list[str]:
+    """What `expand` is told of a question: who the answer is for, and what to mark.
+
+    That is its terms, or the phrase; nothing of a pattern. Where it was searched stands in the ref.
+    """
+    provider = [] if arguments.provider is None else [f"--provider={arguments.provider}"]
     if arguments.mode == "regex":
-        return []
+        return provider
     texts = arguments.query.split()[:_MARKED] if arguments.mode == "literal" else [arguments.query]
-    return [f"--mark={text}" for text in texts if text.strip()]
+    return [*provider, *(f"--mark={text}" for text in texts if text.strip())]
 
 
-def _hit(rank: int, hit: Found, pattern: Pattern | None, marks: list[str], options: Options) -> Iterator[Text]:
+def _hit(rank: int, hit: Found, pattern: Pattern | None, way_on: list[str], options: Options) -> Iterator[Text]:
     from rich.text import Text  # late: see `run`
 
     from aforesaid.answers import Window
@@ -119,7 +129,7 @@ def _hit(rank: int, hit: Found, pattern: Pattern | None, marks: list[str], optio
     if hit.pairs:
         half = "result" if hit.role in ("tool_call", "assistant") else "call"
         yield Text.assemble(("   ", "dim"), f"{half}: {', '.join(map(one_line, hit.pairs))}")
-    yield Text.assemble(("   → ", "dim"), command(["expand", hit.ref, *marks], options))
+    yield Text.assemble(("   → ", "dim"), command(["expand", hit.ref, *way_on], options))
 
 
 _MOST = 6

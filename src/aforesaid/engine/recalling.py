@@ -94,15 +94,15 @@ class Recalling(Retrieving):
             query: what is searched for; blank lists everything, newest first.
             session: a transcript, or the id of a session in the store. It is brought up to date first, unless the scope
                 is `project` or `host-wide`; only the latter needs none.
-            leaf: id of the entry whose branch counts; None takes the session's last entry.
+            leaf: id of the entry whose branch counts; None takes the session's last entry. Only with a session.
             scope: where. `project` needs `historyTools.allowProjectScope`; `host-wide` is for the user alone.
             mode: `literal`: every blank-separated term as it is written, anywhere in the text; `phrase`: the whole
                 query; `regex`: a pattern.
             match: whether all literal terms must stand in an entry, or any.
             roles: only entries of these roles.
             types: only entries of these kinds.
-            tool: only entries that call or answer this tool.
-            file: only entries whose calls name this path, or one that ends with it.
+            tool: only entries that call or answer this tool; not empty.
+            file: only entries whose calls name this path, or one that ends with it; not empty.
             after: only entries at or after this time (ISO 8601; UTC where it names no zone).
             before: only entries before this time.
             summaries: summaries too.
@@ -121,6 +121,8 @@ class Recalling(Retrieving):
         from aforesaid.transcripts.originals import Originals
 
         self._refuse_private()
+        if leaf is not None and session is None:
+            raise BadArgument("a leaf is an entry of a session, and none is named", "name the session, or no leaf")
         question = read_question(
             query, mode=mode, match=match, scope=scope, roles=roles, types=types, tool=tool, file=file,
             after=after, before=before, summaries=summaries, withheld=not caller.model,
@@ -315,7 +317,8 @@ class Recalling(Retrieving):
             entries: ids of entries, or
             first: id of the first entry of a range, with
             last: id of its last one; it stands on the branch of the last one.
-            leaf: id of the entry whose branch counts for neighbours; None takes the session's last entry.
+            leaf: id of the entry whose branch counts for neighbours; None takes the session's last entry. A ref takes
+                none: it knows the branch that it was found on.
             before: neighbours before each entry, at most 50.
             after: neighbours after each entry, at most 50.
             start_line: first line of the entry that is shown, 1-based.
@@ -334,7 +337,9 @@ class Recalling(Retrieving):
         self._refuse_private()
         if (ref is None) == (session is None):
             raise BadArgument("either a ref or a session is needed", "give REF alone, or --session with ids of entries")
-        if ref is not None and (entries or first or last or leaf):
+        if ref is not None and leaf is not None:
+            raise BadArgument("a ref knows its branch itself", "leave the leaf out, or name session, entry and leaf")
+        if ref is not None and (entries or first is not None or last is not None):
             raise BadArgument("a ref names its entry itself", "leave the ids of entries out")
         if (first is None) != (last is None) or (first is not None and entries):
             raise BadArgument("a range has two ends, and no other entries", "give FIRST..LAST alone")

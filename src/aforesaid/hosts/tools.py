@@ -195,7 +195,7 @@ class HistoryTools:
         if not 1 <= limit <= MOST_HITS:
             raise BadArgument(f"a limit of {limit} is out of range", f"use 1 to {MOST_HITS}")
         summaries = config.boolean("historyTools.includeSummaries") if asked.summaries is None else asked.summaries
-        scope: Any = asked.scope or self._default_scope
+        scope: Any = self._default_scope if asked.scope is None else asked.scope
         if scope == SCOPES[-1] and place.session is not None:
             # This scope brings nothing up to date, and the session that calls has always just changed.
             self._engine.refresh(place.session)

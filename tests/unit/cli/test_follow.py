@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import shlex
+from argparse import Namespace
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from aforesaid.cli import follow
-from aforesaid.cli.arguments import Options
+from aforesaid.cli import expand, follow, recall
+from aforesaid.cli.arguments import Options, make_parser, read_options
+
+if TYPE_CHECKING:
+    from argparse import ArgumentParser
+    from types import ModuleType
 
 
 def parse(line: str) -> list[str]:
@@ -47,7 +53,7 @@ def parse(line: str) -> list[str]:
 
 
 def options(**changed: object) -> Options:
-    values = {"store": None, "config": None, "settings": (), "json": False, "verbose": False}
+    values = {"store": None, "config": None, "settings": (), "trust": None, "json": False, "verbose": False}
     return Options(**{**values, **changed})  # type: ignore[arg-type]
 
 
@@ -75,7 +81,53 @@ def test_a_command_is_quoted_for_the_system_that_it_is_shown_on(monkeypatch: pyt
     monkeypatch.setattr(follow, "WINDOWS", False)
     posix = follow.command(["recall", "two words"], given_)
     assert shlex.split(posix) == ["aforesaid", "recall", "two words", "--store", "my store", "--set", "a.b=it's"]
+    trusting = follow.command(["expand", "r"], options(trust="/my project"))
+    assert shlex.split(trusting) == ["aforesaid", "expand", "r", "--trust", "/my project"]
     monkeypatch.setattr(follow, "WINDOWS", True)
     assert follow.command(["recall", "two words"], given_) == (
         'aforesaid recall "two words" --store "my store" --set "a.b=it\'s"'
     )
+
+
+SHOWN_ONLY = {"json", "verbose"}
+"""Options that change how an answer is shown, and not what it is."""
+
+
+def values_for(parser: ArgumentParser, *, without: set[str]) -> dict[str, object]:
+    """A value for everything that a command takes, none of them the default."""
+    found: dict[str, object] = {}
+    for action in parser._actions:
+        if action.dest in {"help", "version", *without}:
+            continue
+        value: object = {int: 7}.get(action.type, "some value")  # type: ignore[call-overload]
+        if action.choices:
+            value = [choice for choice in action.choices if choice != action.default][-1]
+        if action.dest == "range":
+            value = "a..b"
+        if action.nargs == 0:
+            value = True
+        several = isinstance(action.default, list)
+        found[action.dest] = [value] if several else value
+    return found
+
+
+@pytest.mark.parametrize(
+    ("name", "module", "without"),
+    [("recall", recall, set[str]()), ("expand", expand, {"ref"}), ("expand", expand, {"session", "entry", "range"})],
+)
+@pytest.mark.parametrize("query", ["two words", "-x", "--json", ""])
+def test_the_next_page_repeats_everything_that_changes_what_is_answered(
+    monkeypatch: pytest.MonkeyPatch, name: str, module: ModuleType, without: set[str], query: str
+) -> None:
+    monkeypatch.setattr(follow, "WINDOWS", False)
+    parser = make_parser(name)
+    module.add_arguments(parser)
+    given_ = Namespace(**{**vars(parser.parse_args([])), **values_for(parser, without=without)})
+    if name == "recall":
+        given_.query = query
+    line = follow.next_page(given_, "c2", read_options(given_))
+    again = parser.parse_args(shlex.split(line)[2:])
+    expected = {**vars(given_), "cursor": "c2"}
+    assert {key: value for key, value in vars(again).items() if key not in SHOWN_ONLY} == {
+        key: value for key, value in expected.items() if key not in SHOWN_ONLY
+    }

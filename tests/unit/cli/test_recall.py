@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import shlex
 import sys
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +13,7 @@ from aforesaid.inquiry import Expansion, Reach
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
     from tests.unit.cli.conftest import Done, FakeEngine
 
@@ -62,6 +64,24 @@ def test_wrong_arguments(command: Command, fake: FakeEngine, arguments: tuple[st
     assert done.status == 2
     assert done.err.startswith("error[bad-argument]: ")
     assert not fake.calls
+
+
+@pytest.mark.parametrize("given", ["branch-summary", "branch_summary"])
+def test_a_type_may_be_named_as_an_answer_names_it(command: Command, fake: FakeEngine, given: str) -> None:
+    fake.answer = make_page()
+    assert command("recall", "x", "--session=s", f"--type={given}").status == 0
+    assert fake.calls[0][2]["types"] == ("branch-summary",)
+
+
+def test_the_way_on_asks_for_the_same_provider_and_project(command: Command, fake: FakeEngine, tmp_path: Path) -> None:
+    fake.answer = make_page(make_found(), next="c2")
+    given = ("--session=s", "--provider=o", f"--trust={tmp_path}", "--mode=regex")
+    out = command("recall", *given, "--", "-x").out
+    follow = next(line.split("→ ")[1] for line in out.splitlines() if "→" in line)
+    more = next(line.removeprefix("more: ") for line in out.splitlines() if line.startswith("more: "))
+    assert shlex.split(follow) == ["aforesaid", "expand", "lsQQref", "--provider=o", "--trust", str(tmp_path)]
+    assert shlex.split(more)[-2:] == ["--", "-x"]
+    assert {"--provider=o", "--trust", "--mode=regex", "--cursor=c2"} <= set(shlex.split(more))
 
 
 def test_a_search_of_everything_knows_where_the_hosts_keep_their_sessions(
