@@ -6,7 +6,6 @@ when they are first used, so that `aforesaid --version` loads none of them.
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import TYPE_CHECKING
 
 __version__ = "0.1.0"
@@ -103,4 +102,6 @@ _HOMES |= dict.fromkeys(
 def __getattr__(name: str) -> object:
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from importlib import import_module  # late: commands name the modules that they need
+
     return getattr(import_module(f"{__name__}.{_HOMES.get(name, 'model')}"), name)

@@ -7,9 +7,9 @@ nor decides what may be shown. `docs/evidence.md` gives the rules.
 
 from __future__ import annotations
 
-import json
 import re
 import unicodedata
+from functools import cache
 from typing import TYPE_CHECKING, Final
 
 from msgspec.json import encode
@@ -193,7 +193,9 @@ def unframe(message: str) -> str:
     """
     lines = message.split("\n")
     if lines[0] == OPENING and lines[-1] == CLOSING and len(lines) in (9, 10) and lines[-2].startswith(CONTENT):
-        excerpt = json.loads(lines[-2].removeprefix(CONTENT))
+        from json import loads  # late: frames are made far more often than read
+
+        excerpt = loads(lines[-2].removeprefix(CONTENT))
         if isinstance(excerpt, str):
             return excerpt
     raise ValueError("not a framed message")
@@ -237,16 +239,22 @@ def quote(text: str) -> str:
     data = text.encode("utf-8", "surrogatepass")
     if not _is_suspicious(data) and _are_plain(data):
         return encode(text).decode().replace("\x7f", "\\u007f")
+    encode_any = _encoder()
     pieces: list[str] = []
     done = 0
     for index in _titles(text):
-        pieces += (_escape_controls(_encode(text[done:index])[1:-1]), _escape(text[index]))
+        pieces += (_escape_controls(encode_any(text[done:index])[1:-1]), _escape(text[index]))
         done = index + 1
-    pieces.append(_escape_controls(_encode(text[done:])[1:-1]))
+    pieces.append(_escape_controls(encode_any(text[done:])[1:-1]))
     return f'"{"".join(pieces)}"'
 
 
-_encode = json.JSONEncoder(ensure_ascii=False).encode  # `dumps` would make one for each text
+@cache
+def _encoder() -> Callable[[str], str]:
+    """What quotes lone surrogates too; `dumps` would make one for each text."""
+    from json import JSONEncoder  # late: nearly all texts are plain
+
+    return JSONEncoder(ensure_ascii=False).encode
 
 
 # Patterns compile when they are used first: ASCII evidence needs none of them.

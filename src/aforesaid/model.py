@@ -6,7 +6,7 @@ frozen; sequences are tuples. `docs/decisions/0003-canonical-model.md` checks th
 Claude Code and Codex against them.
 """
 
-from __future__ import annotations
+# Annotations are not postponed: msgspec would compile each text of them anew at every start of a command.
 
 from typing import Generic, Literal, TypeVar
 

@@ -11,7 +11,7 @@ import pytest
 from tests.conftest import ROOT
 
 from aforesaid.model import Entry, Flaw
-from aforesaid.transcripts import READERS, detect
+from aforesaid.transcripts import detect, readers
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -24,7 +24,8 @@ SAMPLES = {
     "codex": next((ROOT / "examples" / "codex").glob("made-rollout-*T02-16-*.jsonl")),
 }
 
-readers = pytest.mark.parametrize("reader", READERS, ids=lambda reader: reader.host)
+READERS = tuple(readers())
+each_reader = pytest.mark.parametrize("reader", READERS, ids=lambda reader: reader.host)
 
 
 def sample(reader: TranscriptPort) -> bytes:
@@ -47,7 +48,7 @@ def test_every_reader_has_a_sample_and_a_name_of_its_own() -> None:
     assert all(reader.parser > 0 for reader in READERS)
 
 
-@readers
+@each_reader
 def test_a_reader_recognises_its_own_files_and_nobody_elses(reader: TranscriptPort) -> None:
     for host, path in SAMPLES.items():
         head = path.read_bytes()[:65_536]
@@ -59,7 +60,7 @@ def test_a_reader_recognises_its_own_files_and_nobody_elses(reader: TranscriptPo
     assert not reader.detect(b'{"a":1}\n{"type":"note","text":"x"}\n')
 
 
-@readers
+@each_reader
 def test_entries_come_in_file_order_and_their_lines_can_be_found_again(reader: TranscriptPort) -> None:
     content = sample(reader)
     found = [item for item in read(reader, content) if isinstance(item, Entry)]
@@ -74,7 +75,7 @@ def test_entries_come_in_file_order_and_their_lines_can_be_found_again(reader: T
         assert content[end : end + 1] in {b"\r", b"\n", b""}
 
 
-@readers
+@each_reader
 def test_the_header_names_host_and_session(reader: TranscriptPort) -> None:
     reading = reader.read(io.BytesIO(sample(reader)), "/sessions/stem.jsonl", None)
     list(reading)
@@ -82,7 +83,7 @@ def test_the_header_names_host_and_session(reader: TranscriptPort) -> None:
     assert reading.header.session_id not in {"", "stem"}
 
 
-@readers
+@each_reader
 def test_where_the_file_names_no_session_its_own_name_does(reader: TranscriptPort) -> None:
     reading = reader.read(io.BytesIO(b""), "/sessions/stem.jsonl", None)
     assert list(reading) == []
@@ -90,7 +91,7 @@ def test_where_the_file_names_no_session_its_own_name_does(reader: TranscriptPor
     assert (reading.checkpoint.offset, reading.checkpoint.line) == (0, 0)
 
 
-@readers
+@each_reader
 def test_the_checkpoint_says_how_far_it_was_read_and_leaves_the_file_to_indexing(reader: TranscriptPort) -> None:
     content = sample(reader)
     reading = reader.read(io.BytesIO(content), "stem", None)
@@ -101,7 +102,7 @@ def test_the_checkpoint_says_how_far_it_was_read_and_leaves_the_file_to_indexing
     assert list(reader.read(io.BytesIO(content), "stem", point)) == []
 
 
-@readers
+@each_reader
 def test_a_file_that_grows_gives_what_the_whole_file_gives(reader: TranscriptPort) -> None:
     content = sample(reader)
     whole = reader.read(io.BytesIO(content), "stem", None)
@@ -118,7 +119,7 @@ def test_a_file_that_grows_gives_what_the_whole_file_gives(reader: TranscriptPor
         assert (part.header, part.checkpoint) == (whole.header, whole.checkpoint)
 
 
-@readers
+@each_reader
 def test_a_half_written_last_line_is_named_and_left_for_later(reader: TranscriptPort) -> None:
     content = sample(reader)
     start = content.rindex(b"\n", 0, -1) + 1
@@ -129,7 +130,7 @@ def test_a_half_written_last_line_is_named_and_left_for_later(reader: Transcript
     assert reading.checkpoint.offset == start
 
 
-@readers
+@each_reader
 def test_a_line_that_is_lost_costs_nothing_else(reader: TranscriptPort) -> None:
     content = sample(reader)
     expected = read(reader, content)
@@ -145,13 +146,13 @@ def test_a_line_that_is_lost_costs_nothing_else(reader: TranscriptPort) -> None:
     assert all(re.fullmatch(r"L\d+", id_) for id_ in names[0] ^ names[1])
 
 
-@readers
+@each_reader
 def test_failures_of_the_system_pass_through(reader: TranscriptPort) -> None:
     with pytest.raises(OSError, match="Input/output error"):
         list(reader.read(Refusing(sample(reader)), "stem", None))
 
 
-@readers
+@each_reader
 def test_a_file_is_only_read(reader: TranscriptPort, tmp_path: Path) -> None:
     file = tmp_path / "session.jsonl"
     file.write_bytes(sample(reader).rstrip(b"\n"))

@@ -30,7 +30,7 @@ from aforesaid.storage.sqlite import annex, connection, erasure, open_store
 from aforesaid.storage.sqlite.records import squeeze
 from aforesaid.storage.sqlite.store import key_of
 from aforesaid.text import digest
-from aforesaid.transcripts import READERS
+from aforesaid.transcripts import readers
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -452,9 +452,9 @@ def test_what_an_older_sync_left_in_free_pages_and_logs_goes_too(desk: Desk) -> 
     many = pi.conversation([f"{texts(CANARIES[0])[1]} {n}" for n in range(400)], prefix="m")
     pi.write(a, [pi.header("one"), *many])
     store = open_store(str(desk.store))
-    sync(store, READERS[0], str(a))
+    sync(store, next(readers()), str(a))
     pi.write(a, [pi.header("one"), *pi.conversation(["harmless"] * 3)])
-    sync(store, READERS[0], str(a))
+    sync(store, next(readers()), str(a))
     assert store._idle[-1].database.connection.pragma("freelist_count")
     store.close()
     assert any(key_of(str(a)) in found for found in remains(desk.store, CANARIES[0]))

@@ -14,13 +14,13 @@ from aforesaid.engine import Engine
 from aforesaid.errors import BadArgument, StoreError
 from aforesaid.indexing.held import take_lines
 from aforesaid.storage.sqlite.memory import MemoryManifests, MemoryStore
-from aforesaid.transcripts import READERS
+from aforesaid.transcripts import readers
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-READER = next(reader for reader in READERS if reader.host == "pi")
+READER = next(reader for reader in readers() if reader.host == "pi")
 
 
 def lines(rows: Sequence[pi.Row]) -> bytes:

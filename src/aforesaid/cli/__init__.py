@@ -17,7 +17,9 @@ from aforesaid import __version__
 from aforesaid.errors import AforesaidError, BadArgument, OperationError, locate
 
 if TYPE_CHECKING:
+    from argparse import Namespace
     from collections.abc import Sequence
+    from types import SimpleNamespace
 
 COMMANDS = {
     "index": "bring sessions into the store, or up to date",
@@ -107,9 +109,9 @@ def _run(given: list[str]) -> int:
     place = find_command(given)
     if place is None and "--version" in given:
         return _show_version(given)
-    from aforesaid.cli.arguments import make_parser, read_options  # late: `--version` needs no parser
-
     if place is None:
+        from aforesaid.cli.parser import make_parser  # late: most command lines are read without it
+
         # For `--help`; any other option without a command gets here too.
         parser = make_parser(None)
         parser.as_json = _wants_json(given)
@@ -118,13 +120,19 @@ def _run(given: list[str]) -> int:
     name = given.pop(place)
     if name not in COMMANDS:
         raise _no_such_command(name)
-    from importlib import import_module  # late: a command's module only when it runs
+    from aforesaid.cli.arguments import Arguments, read_options  # late: `--version` has no arguments
 
-    command = import_module(f"aforesaid.cli.{name}")
-    parser = make_parser(name)
-    parser.as_json = _wants_json(given)
-    command.add_arguments(parser)
-    parsed = parser.parse_args(given)
+    command = __import__(f"aforesaid.cli.{name}", fromlist=("run",))  # `importlib` is not there yet, and not needed
+    arguments = Arguments()
+    command.add_arguments(arguments)
+    parsed: Namespace | SimpleNamespace | None = arguments.read(given)
+    if parsed is None:
+        from aforesaid.cli.parser import make_parser  # late: see above
+
+        parser = make_parser(name)
+        parser.as_json = _wants_json(given)
+        command.add_arguments(parser)
+        parsed = parser.parse_args(given)
     return int(command.run(parsed, read_options(parsed)))
 
 

@@ -1,21 +1,24 @@
-"""Floor 9: what all commands take. A parser a command; global options may stand before or after its name."""
+"""Floor 9: what all commands take, and plain command lines read at a glance.
+
+argparse is a tenth of the start of a command that answers in milliseconds: it brings translations and locales and
+compiles patterns. Commands declare on `Arguments` what they would declare on its parser. `cli` reads a command line
+here first, and by `parser` whatever this does not understand for certain. A test holds that both give the same.
+"""
 
 from __future__ import annotations
 
 import os
-import sys
-from argparse import ArgumentParser, Namespace, RawDescriptionHelpFormatter
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, NoReturn
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any, Final
 
 from msgspec import Struct
 
 from aforesaid import __version__
-from aforesaid.cli import COMMANDS
-from aforesaid.errors import BadArgument
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from argparse import Namespace, _ActionsContainer
+    from collections.abc import Container, Iterator, Sequence
 
     from aforesaid.config import Config
     from aforesaid.engine import Engine
@@ -95,74 +98,118 @@ def _current_folder() -> str | None:
         return None  # it was removed
 
 
-class Parser(ArgumentParser):
-    """Raises for wrong arguments, in the words of every other error; with `--json` its help is a document too."""
+class Declared(Struct, frozen=True, kw_only=True):
+    """An option with a value, or a switch, as a command declares it to argparse.
 
-    as_json = False
+    Attributes:
+        name: of the attribute that holds its value.
+        switch: whether it takes no value and is true where it stands.
+        repeatable: whether its values are listed.
+        number: whether its value is an integer.
+        choices: the values that it may have; None for any.
+        required: whether a command line without it is wrong.
+    """
 
-    def print_help(self, file: Any = None) -> None:
-        """What argparse calls for `--help`."""
-        if not self.as_json:
-            super().print_help(file)
+    name: str
+    switch: bool = False
+    repeatable: bool = False
+    number: bool = False
+    choices: Container[object] | None = None
+    required: bool = False
+
+    def read(self, text: str) -> str | int | None:
+        """The value that a text stands for, or None if that is for argparse to say."""
+        if text[:1] == "-" and text != "-":
+            return None
+        value: str | int = text
+        if self.number:
+            if not (text.isascii() and text.isdecimal() and len(text) <= _LONGEST_NUMBER):
+                return None
+            value = int(text)
+        return value if self.choices is None or value in self.choices else None
+
+
+_LONGEST_NUMBER: Final = 18
+"""Digits; nothing that an option counts has more."""
+_GLANCED: Final = frozenset({"metavar", "help", "dest", "action", "default", "type", "choices", "required"})
+"""What is understood of a declaration; options with anything else are left to argparse."""
+
+
+class Arguments:
+    """Takes the declarations of a command, and reads command lines that can be read in one way only."""
+
+    def __init__(self) -> None:
+        """Knows the options of every command."""
+        self._defaults: dict[str, Any] = {}
+        self._options: dict[str, Declared] = {}
+        self._word: str | None = None
+        self._plain = True
+        declare_common(self)
+
+    def add_argument(self, *names: str, **declared: Any) -> None:
+        """Declares an argument as on argparse's parser. Defaults have the type of what is given."""
+        if not names[0].startswith("-"):
+            self._add_word(names[0], declared)
             return
-        from aforesaid.cli.terminal import emit  # late: for help only
-        from aforesaid.hosts import wire
-
-        emit(wire.help_text(self.format_help()))
-
-    def error(self, message: str) -> NoReturn:
-        """What argparse calls when it does not understand."""
-        hint = f"see `{self.prog} --help`"
-        if message.endswith("expected one argument"):
-            hint += "; a value that begins with a dash is written as --option=VALUE"
-        elif near := self._nearest(message):
-            hint = f"did you mean {near}? {hint}"
-        raise BadArgument(message, hint)
-
-    def _nearest(self, message: str) -> str | None:
-        """The option that the first unknown one is most like, if that is what the message is about."""
-        from difflib import get_close_matches  # late: for wrong arguments only
-
-        _, told, unknown = message.partition("unrecognized arguments: --")
-        options = [option for option in self._option_string_actions if option.startswith("--")]
-        near = get_close_matches("--" + unknown.split(" ")[0].partition("=")[0], options, 1) if told else []
-        return near[0] if near else None
-
-
-class Help(RawDescriptionHelpFormatter):
-    """Finds the terminal's width itself: argparse imports shutil for it, even when no help is shown."""
-
-    def __init__(self, prog: str, **named: Any) -> None:
-        """Takes what argparse passes."""
-        columns = os.environ.get("COLUMNS", "")
-        try:
-            width = int(columns) if columns.isdecimal() else os.get_terminal_size(sys.__stdout__.fileno()).columns  # type: ignore[union-attr]
-        except (AttributeError, OSError, ValueError):
-            width = 80
-        super().__init__(prog, **{"width": max(40, width) - 2, **named})
-
-
-def make_parser(command: str | None) -> Parser:
-    """A parser with the global options, for a command or, with None, for what stands before any."""
-    if command is None:
-        listed = "\n".join(f"  {name:10} {meaning}" for name, meaning in COMMANDS.items())
-        parser = Parser(
-            prog="aforesaid",
-            usage="aforesaid COMMAND [options]",
-            description="Brings back the exact words that compaction removed from a coding agent's context.",
-            epilog=f"commands:\n{listed}\n\n`aforesaid COMMAND --help` tells more.",
-            formatter_class=Help,
-            allow_abbrev=False,
+        action, kind = declared.get("action", "store"), declared.get("type")
+        if action == "version":
+            return  # it leaves no value
+        name = declared.get("dest") or next(name for name in names if name.startswith("--"))[2:].replace("-", "_")
+        self._defaults[name] = declared.get("default", False if action == "store_true" else None)
+        if (
+            not declared.keys() <= _GLANCED
+            or action not in ("store", "store_true", "append")
+            or kind not in (None, int)
+        ):
+            self._plain = self._plain and not declared.get("required", False)
+            return
+        option = Declared(
+            name=name,
+            switch=action == "store_true",
+            repeatable=action == "append",
+            number=kind is int,
+            choices=declared.get("choices"),
+            required=declared.get("required", False),
         )
-    else:
-        meaning = COMMANDS[command]
-        parser = Parser(
-            prog=f"aforesaid {command}",
-            description=f"{meaning[0].upper()}{meaning[1:]}.",
-            formatter_class=Help,
-            allow_abbrev=False,
-        )
-    common = parser.add_argument_group("options of every command")
+        self._options.update(dict.fromkeys(names, option))
+
+    def _add_word(self, name: str, declared: dict[str, Any]) -> None:
+        """Declares what stands alone: at most one word, which may be missing; argparse sees to all others."""
+        self._defaults[name] = declared.get("default")
+        self._plain = self._plain and self._word is None and declared.keys() <= {"nargs", "default", "metavar", "help"}
+        self._plain = self._plain and declared.get("nargs") == "?"
+        self._word = name
+
+    def read(self, given: Sequence[str]) -> SimpleNamespace | None:
+        """The values as argparse would give them, in the order of their declarations; None if it has to be asked."""
+        if not self._plain:
+            return None
+        values, missing = dict(self._defaults), {option.name for option in self._options.values() if option.required}
+        words = 0
+        rest = iter(given)
+        for token in rest:
+            if token[:1] != "-":
+                if self._word is None or words:
+                    return None
+                values[self._word], words = token, 1
+                continue
+            spelled, joined, text = token.partition("=")
+            option = self._options.get(spelled)
+            if option is None or (joined and (option.switch or not text)):
+                return None
+            if option.switch:
+                values[option.name] = True
+                continue
+            value = option.read(text if joined else next(rest, "--"))
+            if value is None:
+                return None
+            values[option.name] = [*values[option.name], value] if option.repeatable else value
+            missing.discard(option.name)
+        return None if missing else SimpleNamespace(**values)
+
+
+def declare_common(common: Arguments | _ActionsContainer) -> None:
+    """Declares the options of every command."""
     common.add_argument("--store", metavar="DIR", help="folder of the store (default: AFORESAID_STORE, else per user)")
     common.add_argument("--config", metavar="FILE", help="a configuration file on top of your own")
     common.add_argument(
@@ -172,10 +219,9 @@ def make_parser(command: str | None) -> Parser:
     common.add_argument("--json", action="store_true", help="write one JSON document")
     common.add_argument("-v", dest="verbose", action="store_true", help="show more")
     common.add_argument("--version", action="version", version=f"aforesaid {__version__}", help="show the version")
-    return parser
 
 
-def read_options(arguments: Namespace) -> Options:
+def read_options(arguments: Namespace | SimpleNamespace) -> Options:
     """The global options of parsed arguments."""
     return Options(
         store=arguments.store,

@@ -76,14 +76,14 @@ def _walk(folder: str, host: str | None) -> Iterator[tuple[str, TranscriptPort]]
 
 def _any_reader(host: str | None) -> TranscriptPort:
     """For what cannot be opened: the named host's reader, or one of them."""
-    from aforesaid.transcripts import READERS  # late: brings the parser
+    from aforesaid.transcripts import readers  # late: brings the parser
 
-    return reader_of(host) if host else READERS[0]
+    return reader_of(host) if host else next(readers())
 
 
 def recognise(file: str, host: str | None = None) -> TranscriptPort:
     """The reader of a file; the named host's where a file cannot even be opened, so that its sync tells why."""
-    from aforesaid.transcripts import READERS, detect  # late: brings the parser
+    from aforesaid.transcripts import detect, readers  # late: brings the parser
 
     try:
         with open(file, "rb") as source:
@@ -91,7 +91,7 @@ def recognise(file: str, host: str | None = None) -> TranscriptPort:
     except OSError:
         return _any_reader(host)
     if reader is None or (host is not None and reader.host != host):
-        kind = host or " or ".join(known.host for known in READERS)
+        kind = host or " or ".join(known.host for known in readers())
         raise NotATranscript(f"{file} is no transcript of {kind}", "name a session file that the host wrote")
     return reader
 
@@ -113,10 +113,10 @@ def reader_of(host: str) -> TranscriptPort:
     Raises:
         BadArgument: there is no such host.
     """
-    from aforesaid.transcripts import READERS  # late: brings the parser
+    from aforesaid.transcripts import readers  # late: brings the parser
 
-    for reader in READERS:
+    for reader in readers():
         if reader.host == host:
             return reader
-    known = ", ".join(reader.host for reader in READERS)
+    known = ", ".join(reader.host for reader in readers())
     raise BadArgument(f"there is no host {host}", f"choose one of {known}")

@@ -306,7 +306,8 @@ def _source_lines(answer: Retrieval, held: bytearray | None) -> tuple[bytes | No
     if answer.session is None or not answer.hits or not is_present(answer.session.file):
         return ()
     from contextlib import ExitStack  # late, both: only answers with evidence need them
-    from hashlib import sha256
+
+    from aforesaid.digests import sha256
 
     found: list[bytes | None] = []
     try:
@@ -319,7 +320,7 @@ def _source_lines(answer: Retrieval, held: bytearray | None) -> tuple[bytes | No
                     files[file] = opened.enter_context(open(file, "rb", buffering=0))
                 files[file].seek(source.offset)
                 line = files[file].read(source.length)
-                found.append(line if sha256(line).digest() == source.sha256 else None)
+                found.append(line if sha256(line) == source.sha256 else None)
     except OSError:
         return ()
     return tuple(found)

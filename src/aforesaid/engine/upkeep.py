@@ -159,12 +159,12 @@ class Upkeep(Desk):
             return None, path
         except (NotATranscript, PathMissing, SessionNotFound, SessionForgotten):
             from aforesaid.model import Header
-            from aforesaid.transcripts import READERS
+            from aforesaid.transcripts import readers
 
             grave = self._store.forgetting
             if os.path.isfile(path) or grave.refuses(path):
                 return None, path
-            if any(grave.refuses(path, Header(host=reader.host, session_id=reference)) for reader in READERS):
+            if any(grave.refuses(path, Header(host=reader.host, session_id=reference)) for reader in readers()):
                 return None, None
             raise
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 import os
 from contextlib import contextmanager, suppress
 from time import perf_counter
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -218,7 +218,7 @@ class _Task(Struct, frozen=True, kw_only=True):
         return compare(known, self.reader, self.source, redaction=self.redaction, thorough=self.thorough)
 
 
-class _Judged(NamedTuple):
+class _Judged(Struct, frozen=True):
     """What was found out before the transaction began."""
 
     session: Session

@@ -12,7 +12,9 @@ from __future__ import annotations
 
 import os
 import zlib
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal
+
+from msgspec import Struct
 
 from aforesaid.digests import blake2b
 
@@ -30,7 +32,7 @@ _BLOCK = 1 << 20
 """Bytes that are read at a time."""
 
 
-class Seal(NamedTuple):
+class Seal(Struct, frozen=True):
     """What proves later that the part of a file that was read has not changed; fields as in `Checkpoint`."""
 
     head: bytes

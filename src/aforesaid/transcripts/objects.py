@@ -6,7 +6,6 @@ object is a row, and nothing raises.
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import msgspec
@@ -40,8 +39,10 @@ def decode(data: bytes, decoder: msgspec.json.Decoder[Row], forgive: Callable[[d
         return decoder.decode(data)
     except (msgspec.DecodeError, RecursionError):
         # Refused although it may be JSON: lone surrogates, huge numbers, fields of another type.
+        from json import loads  # late: few rows are refused
+
         try:
-            value = json.loads(data, parse_int=_integer)
+            value = loads(data, parse_int=_integer)
         except (ValueError, RecursionError):
             return "invalid-json"
         return forgive(value) if isinstance(value, dict) else "not-an-object"
@@ -67,11 +68,11 @@ def first_lines(head: bytes, most: int) -> Iterator[bytes]:
 
 def glance(line: bytes, saved: frozenset[str]) -> dict[str, Any]:
     """The object of a line; of a damaged or unfinished one the texts that can be saved of the named members."""
-    from aforesaid.transcripts import damaged  # late: damage is rare
-
     try:
         row = msgspec.json.decode(line)
     except (msgspec.DecodeError, RecursionError):
+        from aforesaid.transcripts import damaged  # late: damage is rare
+
         return dict(damaged.top_level(line, saved))
     return row if isinstance(row, dict) else {}
 

@@ -12,7 +12,7 @@ from tests.schemas import check
 
 from aforesaid import errors
 from aforesaid.cli import COMMANDS
-from aforesaid.cli.arguments import make_parser
+from aforesaid.cli.parser import make_parser
 
 COMMANDS_PAGE = (ROOT / "docs" / "commands.md").read_text(encoding="utf-8")
 ERRORS_PAGE = (ROOT / "docs" / "errors.md").read_text(encoding="utf-8")

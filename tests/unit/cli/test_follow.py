@@ -11,7 +11,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from aforesaid.cli import expand, follow, recall
-from aforesaid.cli.arguments import Options, make_parser, read_options
+from aforesaid.cli.arguments import Options, read_options
+from aforesaid.cli.parser import make_parser
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser

@@ -19,7 +19,7 @@ from aforesaid.errors import OperationError
 from aforesaid.indexing import sync
 from aforesaid.privacy.secrets import redact
 from aforesaid.storage.sqlite import open_store
-from aforesaid.transcripts import READERS
+from aforesaid.transcripts.pi import PiTranscripts
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -167,7 +167,7 @@ def _tail(prepared: Prepared, rounds: int) -> Row:
     with _counting_commits() as commits:
         store = open_store(os.path.join(folder, "store"))
         try:
-            sync(store, READERS[0], file, redacting=False)
+            sync(store, PiTranscripts(), file, redacting=False)
             store.tend(file)
             return judge(_TAIL, append)
         finally:
@@ -176,7 +176,7 @@ def _tail(prepared: Prepared, rounds: int) -> Row:
 
 
 def _synchronise(store: StorePort, file: str) -> None:
-    report = sync(store, READERS[0], file, redacting=False)
+    report = sync(store, PiTranscripts(), file, redacting=False)
     if report.added != _TAIL_ENTRIES:
         raise OperationError(f"a sync added {report.added} entries of {_TAIL_ENTRIES}", "report this as a fault")
 

@@ -24,7 +24,7 @@ from aforesaid.config import OPTIONS, Config, Setting
 from aforesaid.engine import Engine
 from aforesaid.errors import BadArgument, OperationError, StoreFull
 from aforesaid.model import Entry
-from aforesaid.transcripts import READERS
+from aforesaid.transcripts.pi import PiTranscripts
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -179,7 +179,7 @@ def tail_texts(lines: bytes, file: str, first: int) -> list[Text]:
 
 
 def _texts(content: bytes, file: str, offset: int) -> Iterator[Text]:
-    for item in READERS[0].read(BytesIO(content), file, None):
+    for item in PiTranscripts().read(BytesIO(content), file, None):
         if isinstance(item, Entry) and item.automatic and item.text:
             yield Text(item.source.line - offset, item.id, item.role, item.timestamp, item.text)
 

@@ -4,7 +4,7 @@ Texts, ids and paths may hold lone surrogates, which neither SQLite's text nor M
 gives back exactly what it took. Called by `writer`, `snapshot` and `catalogue`; knows no SQL.
 """
 
-from __future__ import annotations
+# Annotations are not postponed, as in `model`.
 
 import zlib
 from functools import lru_cache

@@ -5,9 +5,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from apsw import SQLITE_DBSTATUS_CACHE_USED
+from msgspec import Struct
 from msgspec.structs import replace
 
 from aforesaid.storage.sqlite import id_blocks, migrations
@@ -100,7 +101,7 @@ class Recent:
             self._entries.clear()
 
 
-class Facts(NamedTuple):
+class Facts(Struct, frozen=True):
     """The role of each row, by row, as `records.ROLES` numbers them, and how many rows are in the full-text index."""
 
     roles: bytes
@@ -247,7 +248,7 @@ class Shard:
         if self._facts is None or self._facts[0] != generation:
             self._facts, self._grown = (generation, Facts(b"\0", 0)), True
         if self._grown:
-            roles, fed = self._facts[1]
+            roles, fed = self._facts[1].roles, self._facts[1].fed
             rows: list[Any] = self.database.connection.execute(_ROLES, (len(roles) - 1,)).fetchall()
             # Rows are numbered without gaps.
             more = bytes([role for role, _ in rows])

@@ -29,7 +29,6 @@ from aforesaid.storage.sqlite.derived import Derived
 from aforesaid.storage.sqlite.failures import UNREADABLE, system_error
 from aforesaid.storage.sqlite.files import KEPT_OPEN
 from aforesaid.storage.sqlite.layout import CATALOGUE, FORGOTTEN, LOCK, SESSIONS, key_of
-from aforesaid.storage.sqlite.secret import SECRET, take_secret
 from aforesaid.storage.sqlite.snapshot import ShardSnapshot
 
 if TYPE_CHECKING:
@@ -96,6 +95,8 @@ class SqliteStore(Derived):
 
     def secret(self) -> bytes:
         """What refs and cursors are sealed with; a store that cannot be written and has none takes it from its path."""
+        from aforesaid.storage.sqlite.secret import SECRET, take_secret  # late: automatic retrieval seals nothing
+
         passing = self._passing = self._passing or os.urandom(SECRET)
         return take_secret(
             self._folder, self._lock, writable=self.writable, timeout_ms=self._timeout_ms, passing=passing
