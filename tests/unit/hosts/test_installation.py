@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.rights import bound_by_modes
 
 from aforesaid.errors import OperationError
 from aforesaid.hosts.changes import carry_out
@@ -19,8 +20,6 @@ from aforesaid.hosts.pi.installation import MARK, extension_file, plan_install, 
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-
-posix = pytest.mark.skipif(os.name != "posix" or os.geteuid() == 0, reason="modes of POSIX, and no superuser")
 
 
 @pytest.fixture
@@ -153,13 +152,12 @@ def test_no_first_line_removes_a_folder_that_is_not_on_the_way_to_the_file(notes
         assert file.startswith(folder + os.sep)
 
 
-@posix
 def test_what_the_system_refuses_is_told(agent: Path) -> None:
     (agent / "extensions").mkdir(parents=True)
     (agent / "extensions").chmod(0o500)
     try:
         with pytest.raises(OperationError, match="cannot be changed"):
-            carry_out(plan_install())
+            bound_by_modes(lambda: carry_out(plan_install()))
         assert list((agent / "extensions").iterdir()) == []
     finally:
         (agent / "extensions").chmod(0o700)
