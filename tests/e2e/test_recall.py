@@ -13,6 +13,8 @@ from tests import pi
 from tests.e2e.desk import SESSION, TEXTS, Desk, compacted, desk
 from tests.schemas import check
 
+from aforesaid import Engine
+
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -166,6 +168,33 @@ def test_wrong_arguments(desk: Desk, transcript: Path, arguments: tuple[str, ...
     desk.run("index", transcript)
     code, status = desk.refused(*arguments, "--session", transcript)
     assert (code, status) in {("bad-argument", 2), ("entry-unknown", 2)}
+
+
+def test_a_filter_finds_results_by_their_call_and_a_query_by_their_own_words(tmp_path: Path) -> None:
+    call = {"type": "toolCall", "id": "c1", "name": "deploy", "arguments": {"path": "ops/prod.yaml"}}
+    rows = [
+        pi.message("a1", None, "roll it out"),
+        pi.message("a2", "a1", "", "assistant", minute=1),
+        pi.message("a3", "a2", "42 pods are ready", "toolResult", minute=2),
+    ]
+    rows[1]["message"]["content"] = [call]
+    rows[2]["message"] |= {"toolCallId": "c1", "toolName": "deploy"}
+    file = pi.write(tmp_path / "s.jsonl", [pi.header("s"), *rows])
+    with Engine.open(tmp_path / "store") as engine:
+
+        def find(query: str, **more: Any) -> list[str]:
+            page = engine.recall(query, session=file, **more)
+            assert page.coverage.complete
+            return [hit.entry_id for hit in page.hits]
+
+        for name in ("deploy", "prod.yaml"):
+            assert find(name, roles=["tool_result"]) == []
+            assert "a2" in find(name)
+        for more in ({"tool": "deploy"}, {"file": "prod.yaml"}):
+            assert find("", roles=["tool_result"], **more) == ["a3"]
+            assert find("pods", **more) == ["a3"]
+        (call_,) = engine.recall("prod.yaml", session=file).hits
+        assert call_.pairs == ("a3",)
 
 
 def test_a_start_of_recall_imports_no_more_than_it_needs(desk: Desk, transcript: Path) -> None:

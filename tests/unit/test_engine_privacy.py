@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import pytest
 from tests import pi
 
 from aforesaid import Engine
@@ -16,8 +17,6 @@ from aforesaid.storage.sqlite.store import SqliteStore
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-    import pytest
 
     from aforesaid.answers import Evidence
 
@@ -101,6 +100,79 @@ def test_each_session_of_a_wider_search_is_judged_by_its_own_project(tmp_path: P
         for provider, found in (("there", ["ours"]), ("here", ["ours", "theirs"])):
             page = engine.recall("walnut", session=ours, scope="host-wide", provider=provider)
             assert sorted(hit.session_id for hit in page.hits) == found
+
+
+@pytest.fixture
+def linked(tmp_path: Path) -> tuple[Path, Path]:
+    """A folder, and a link to it."""
+    real, link = tmp_path / "data" / "acme", tmp_path / "acme-link"
+    real.mkdir(parents=True)
+    try:
+        link.symlink_to(real, target_is_directory=True)
+    except OSError:
+        pytest.skip("needs links")
+    return real, link
+
+
+@pytest.mark.parametrize("below", ["", "app"])
+@pytest.mark.parametrize("ending", ["", "/**"])
+@pytest.mark.parametrize(("named", "worked"), [(0, 0), (0, 1), (1, 0), (1, 1)])
+def test_a_rule_knows_a_project_by_its_path_and_by_where_links_lead(
+    tmp_path: Path, linked: tuple[Path, Path], named: int, worked: int, ending: str, below: str
+) -> None:
+    rules = [{"project": f"{linked[named]}{ending}", "classification": "sensitive"}]
+    theirs = session(tmp_path, "walnut for acme", "b", cwd=str(linked[worked] / below), name="theirs")
+    ours = session(tmp_path, "walnut for us", "b", cwd=str(tmp_path / "acme"), name="ours")
+    with Engine.open(tmp_path / "store", settings={**ON, "privacy.rules": rules}) as engine:
+        engine.index(theirs, ours)
+        page = engine.recall("walnut", scope="host-wide", provider="there")
+        assert [hit.session_id for hit in page.hits] == ["ours"]
+        assert not engine.retrieve(session=theirs, query="walnut for acme", provider="there").hits
+        assert engine.clear([OURS], session=theirs, provider="there").kept == ()
+        assert len(engine.recall("walnut", scope="host-wide", provider="here").hits) == 2
+
+
+def test_a_link_that_leads_elsewhere_by_now_leaves_what_the_rule_names_withheld(
+    tmp_path: Path, linked: tuple[Path, Path]
+) -> None:
+    real, link = linked
+    rules = [{"project": str(link), "classification": "sensitive"}]
+    named, led = (session(tmp_path, "walnut", "b", cwd=str(cwd), name=cwd.name) for cwd in (link, real))
+    with Engine.open(tmp_path / "store", settings={**ON, "privacy.rules": rules}) as engine:
+        engine.index(named, led)
+        assert not engine.recall("walnut", session=named, provider="there").hits
+        assert not engine.recall("walnut", session=led, provider="there").hits
+        link.unlink()
+        (tmp_path / "else").mkdir()
+        link.symlink_to(tmp_path / "else", target_is_directory=True)
+        assert not engine.recall("walnut", session=named, provider="there").hits
+        assert not engine.recall("walnut", session=led, provider="there").hits, "what a rule names is looked up once"
+    with Engine.open(tmp_path / "store", settings={**ON, "privacy.rules": rules}) as engine:
+        assert not engine.recall("walnut", session=named, provider="there").hits
+        assert engine.recall("walnut", session=led, provider="there").hits, "nothing tells of the link any more"
+
+
+def test_a_folder_that_becomes_a_link_to_a_project_is_in_it_at_once(tmp_path: Path, linked: tuple[Path, Path]) -> None:
+    real, link = linked
+    link.unlink()
+    rules = [{"project": str(real), "classification": "sensitive"}]
+    file = session(tmp_path, "walnut", "b", cwd=str(link))
+    with Engine.open(tmp_path / "store", settings={**ON, "privacy.rules": rules}) as engine:
+        engine.index(file)
+        assert engine.recall("walnut", session=file, provider="there").hits
+        link.symlink_to(real, target_is_directory=True)
+        assert not engine.recall("walnut", session=file, provider="there").hits
+
+
+def test_without_rules_no_link_is_looked_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def never(folder: str) -> tuple[str, ...]:
+        raise AssertionError(folder)
+
+    monkeypatch.setattr("aforesaid.config.privacy.spellings", never)
+    file = session(tmp_path, "walnut", "b")
+    with Engine.open(tmp_path / "store", settings=ON) as engine:
+        engine.index(file)
+        assert engine.recall("walnut", session=file, provider="there").hits
 
 
 # --- counts ---------------------------------------------------------------------------------------------------------

@@ -102,6 +102,61 @@ def test_damage_is_told_where_the_list_is_lost_too(tmp_path: Path, files: tuple[
         assert reach(engine).complete
 
 
+@pytest.mark.parametrize("how", ["intact", "garbage", "empty"])
+@pytest.mark.parametrize("transcript", [True, False])
+def test_a_file_is_searched_or_missed_where_the_list_is_lost_and_the_transcript_gone(
+    tmp_path: Path, files: tuple[Path, Path, Path], how: str, transcript: bool
+) -> None:
+    key = key_of(str(files[1]))
+    if how != "intact":
+        damage(tmp_path, files[1], how)
+    for left in (tmp_path / "store").glob("catalogue.db*"):
+        left.unlink()
+    if not transcript:
+        files[1].unlink()
+    for _ in range(2):
+        with opened(tmp_path) as engine:
+            for scope, own, count in (("host-wide", None, 3), ("project", files[0], 2)):
+                page = engine.recall("walnut", scope=scope, session=own, limit=9)  # type: ignore[arg-type]
+                told = page.coverage
+                found = {hit.session_id for hit in page.hits}
+                if how == "intact":
+                    assert "b" in found
+                    assert told.reasons == (() if transcript else ("source-missing",))
+                    assert (told.indexed_sessions, told.eligible_sessions) == (count, count)
+                else:
+                    assert "b" not in found
+                    assert (told.complete, told.reasons) == (False, ("store-corrupt",))
+                    assert (told.indexed_sessions, told.eligible_sessions) == (count - 1, count)
+            assert engine.status().damaged == (() if how == "intact" else (key,))
+    if transcript:
+        with opened(tmp_path) as engine:
+            engine.index(files[1])
+            assert reach(engine).complete
+            assert engine.status().damaged == ()
+
+
+def test_the_words_of_a_file_that_was_emptied_are_derived_again_by_the_next_sync_of_its_session(
+    tmp_path: Path, files: tuple[Path, Path, Path]
+) -> None:
+    damage(tmp_path, files[1], "empty", catalogue=True)
+    with opened(tmp_path) as engine:
+        page = engine.recall("walnut", session=files[1])
+        assert [hit.entry_id for hit in page.hits] == ["b1"]
+        assert reach(engine).complete
+
+
+def test_a_file_that_is_just_being_made_is_no_damage(tmp_path: Path, files: tuple[Path, Path, Path]) -> None:
+    store = open_store(str(tmp_path / "store"))
+    with store.write(str(tmp_path / "new.jsonl")), opened(tmp_path) as engine:
+        assert reach(engine).complete
+        assert engine.status().damaged == ()
+    with opened(tmp_path) as engine:
+        assert reach(engine).complete, "nothing came of it"
+        assert engine.status().damaged == ()
+    store.close()
+
+
 @pytest.mark.parametrize("how", ["garbage", "gone"])
 def test_another_project_lacks_nothing(tmp_path: Path, files: tuple[Path, Path, Path], how: str) -> None:
     damage(tmp_path, files[1], how)

@@ -258,7 +258,9 @@ class Judge:
         )
 
     def _of_files(self, files: Sequence[str]) -> Level:
-        return self.rules.of([*files, *map(self.rules.resolve, files)], acts=True) if files else "normal"
+        if not files:
+            return "normal"
+        return self.rules.of([*files, *(path for file in files for path in self.rules.resolve(file))], acts=True)
 
     def _reason(self, top: Level, named: Level, marks: Marks) -> str:
         if top == self.policy.default:

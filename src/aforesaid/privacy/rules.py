@@ -77,22 +77,31 @@ class Rules:
         unknown: level of a text of which it is not known what it names.
     """
 
-    def __init__(self, rules: Iterable[Rule], *, project: str | None, home: str | None) -> None:
+    def __init__(
+        self, rules: Iterable[Rule], *, project: str | None, home: str | None, links: Iterable[str] = ()
+    ) -> None:
         """Compiles the rules for a session.
 
         Args:
             rules: all rules.
             project: folder that the session worked in; one whose folder nobody knows may be in every project.
             home: what `~` stands for.
+            links: other paths of that folder, as links lead; a rule that names any of them is about the session.
         """
-        self._folder = folder = None if project is None else _plain(project).rstrip("/")
+        self._roots = folders = tuple(
+            dict.fromkeys([_plain(path).rstrip("/") for path in (() if project is None else (project, *links))])
+        )
         own = None if home is None else _plain(home).rstrip("/")
-        here = [rule for rule in rules if rule.project is None or folder is None or _within(folder, rule.project, own)]
+        here = [
+            rule
+            for rule in rules
+            if rule.project is None or not folders or any(_within(folder, rule.project, own) for folder in folders)
+        ]
         self.floor: Level = highest("normal", *(rule.classification for rule in here if rule.path is None))
         named = [(rule.classification, rule.path) for rule in here if rule.path is not None]
         self.unknown: Level = highest("normal", *(level for level, _ in named))
         named.sort(key=lambda rule: RANK[rule[0]], reverse=True)
-        spelled = [(level, spelling) for level, glob in named for spelling in _spellings(glob, folder, own)]
+        spelled = [(level, spelling) for level, glob in named for spelling in _spellings(glob, folders, own)]
         self._paths = [(level, *_compile(spelling)) for level, spelling in spelled]
         self._folders = [(level, *_compile(bare)) for level, spelling in spelled if (bare := _bare(spelling))]
 
@@ -120,9 +129,9 @@ class Rules:
                 found = level
         return found
 
-    def resolve(self, file: str) -> str:
-        """A path that a tool was given, from the session's folder, without steps up and down."""
-        return normpath(join(self._folder or "", _plain(file)))
+    def resolve(self, file: str) -> tuple[str, ...]:
+        """A path that a tool was given, from each path of the session's folder, without steps up and down."""
+        return tuple([normpath(join(folder, _plain(file))) for folder in self._roots or ("",)])
 
 
 def _plain(path: str) -> str:
@@ -141,14 +150,28 @@ def _within(folder: str, glob: str, home: str | None) -> bool:
     return re.fullmatch(f"{begin}{_translate(pattern)}(?:/.*)?", folder, re.DOTALL) is not None
 
 
-def _spellings(glob: str, folder: str | None, home: str | None) -> Iterable[str]:
+def fixed_part(glob: str, home: str | None) -> tuple[str, str]:
+    """What a glob of a project begins with that is a folder whichever one it names, and the rest.
+
+    The first is empty where the glob is not absolute: then it holds at any depth.
+    """
+    full = glob.replace("\\", "/")
+    if home and (full == "~" or full.startswith("~/")):
+        full = home.replace("\\", "/").rstrip("/") + full[1:]
+    if not re.match(_ABSOLUTE, full):
+        return "", full
+    parts = full.rstrip("/").split("/")
+    fixed = next((place for place, part in enumerate(parts) if re.search(r"[*?\[]", part)), len(parts))
+    return "/".join(parts[:fixed]), "".join(f"/{part}" for part in parts[fixed:])
+
+
+def _spellings(glob: str, folders: Iterable[str], home: str | None) -> Iterable[str]:
     """How the paths that a glob names may be written: in full, from the home folder, from the session's folder."""
     full = _expand(glob, home)
     yield full
     if home and full.startswith(home + "/"):
         yield from (start + full.removeprefix(home) for start in ("~", "$home", "${home}"))
-    if folder and full.startswith(folder + "/"):
-        yield full.removeprefix(folder + "/")
+    yield from (full.removeprefix(folder + "/") for folder in folders if folder and full.startswith(folder + "/"))
 
 
 def _compile(glob: str) -> tuple[bytes, re.Pattern[str]]:

@@ -34,7 +34,7 @@ ANCESTOR_MISSING = "ancestor-missing"
 ANCESTOR_UNVERIFIED = "ancestor-unverified"
 """A session says that it was forked from another one, but has no copy of an entry of it."""
 ANCESTOR_UNKNOWN = "ancestor-unknown"
-"""Another session begins with the same entry, and neither names an origin: which one was first is not known."""
+"""Another session begins with the same entries, and neither names an origin: which one was first is not known."""
 _MANY = 1000
 """Sessions of a scope that are rather looked for in order than put in order."""
 _COMPARED = 64
@@ -196,7 +196,7 @@ def _trace(store: StorePort, own: Session) -> tuple[tuple[Session, ...], tuple[s
             break
         if any(parent.key == known.key for known in found):
             break
-        if not _is_copy(store, child, parent):
+        if not _share(store, child, parent):
             reasons.append(ANCESTOR_UNVERIFIED)
             break
         found.append(parent)
@@ -204,9 +204,15 @@ def _trace(store: StorePort, own: Session) -> tuple[tuple[Session, ...], tuple[s
 
 
 def _has_twin(store: StorePort, root: Session) -> bool:
-    """Whether another session without an origin has copies of the first entry."""
+    """Whether another session without an origin begins with copies of this one's entries, as far as can be read.
+
+    The name of a family is an id, and an id alone proves nothing: hosts that count or shorten theirs use one again.
+    """
     return bool(root.family) and any(
-        other.family == root.family and other.key != root.key and other.header.parent is None
+        other.family == root.family
+        and other.key != root.key
+        and other.header.parent is None
+        and _share(store, root, other) is not False
         for other in store.sessions(host=root.header.host)
     )
 
@@ -224,8 +230,8 @@ def find_parent(store: StorePort, child: Session) -> Session | None:
     return others[0] if len(others) == 1 else None
 
 
-def _is_copy(store: StorePort, child: Session, parent: Session) -> bool:
-    """Whether one of the first entries of a session is a copy of one of another."""
+def _share(store: StorePort, child: Session, parent: Session) -> bool | None:
+    """Whether one of the first entries of a session is a copy of one of another; None if one cannot be read."""
     try:
         with store.read(child.key) as snapshot:
             everything = Filter(summaries=True)
@@ -234,7 +240,7 @@ def _is_copy(store: StorePort, child: Session, parent: Session) -> bool:
             rows = snapshot.rows([outline.id for outline in mine])
             theirs = {entry.id: entry for entry in snapshot.entries([row for row in rows if row is not None])}
     except StoreError:
-        return False
+        return None
     return any(
         outline.id in theirs
         and (theirs[outline.id].digest, theirs[outline.id].timestamp) == (outline.digest, outline.timestamp)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from aforesaid.privacy.rules import Rule, Rules, read_rule
+from aforesaid.privacy.rules import Rule, Rules, fixed_part, read_rule
 
 if TYPE_CHECKING:
     from aforesaid.model import Level
@@ -206,9 +206,37 @@ def test_a_windows_project() -> None:
 
 
 def test_files_are_resolved_from_the_folder_of_the_session() -> None:
-    assert rules().resolve("../other/./x") == "/home/dev/other/x"
-    assert rules().resolve("/etc/x") == "/etc/x"
-    assert rules(project=None).resolve("a/../b") == "b"
+    assert rules().resolve("../other/./x") == ("/home/dev/other/x",)
+    assert rules().resolve("/etc/x") == ("/etc/x",)
+    assert rules(project=None).resolve("a/../b") == ("b",)
+    linked = Rules((), project=PROJECT, home=HOME, links=("/data/shop/",))
+    assert linked.resolve("../x") == ("/home/dev/x", "/data/x")
+
+
+@pytest.mark.parametrize("glob", ["/data/real", "~/shop", "/data/*", "real"])
+def test_a_folder_is_in_a_project_by_any_of_its_paths(glob: str) -> None:
+    rule = Rule(classification="sensitive", project=glob)
+    assert Rules([rule], project=PROJECT, home=HOME, links=("/data/real",)).floor == "sensitive"
+    assert Rules([rule], project="/data/real", home=HOME, links=(PROJECT,)).floor == "sensitive"
+    assert Rules([rule], project="/home/dev/other", home=HOME, links=("/srv/other",)).floor == "normal"
+
+
+def test_a_path_may_be_written_from_any_path_of_the_folder() -> None:
+    linked = Rules([path("/data/real/private")], project=PROJECT, home=HOME, links=("/data/real",))
+    assert linked.of(["cat private/x"]) == "sensitive"
+    assert rules(path("/data/real/private")).of(["cat private/x"]) == "normal"
+
+
+@pytest.mark.parametrize(
+    ("glob", "parts"),
+    [
+        ("/a/b", ("/a/b", "")), ("/a/b/", ("/a/b", "")), ("/a/b/**", ("/a/b", "/**")), ("/a/*/c", ("/a", "/*/c")),
+        ("~/x/s?", ("/home/dev/x", "/s?")), ("~", ("/home/dev", "")), ("C:\\x\\[ab]", ("C:/x", "/[ab]")),
+        ("/*", ("", "/*")), ("b/c", ("", "b/c")), ("**/b", ("", "**/b")), ("~other/x", ("", "~other/x")),
+    ],
+)  # fmt: skip
+def test_a_glob_of_a_project_begins_with_a_folder_or_holds_at_any_depth(glob: str, parts: tuple[str, str]) -> None:
+    assert fixed_part(glob, HOME) == parts
 
 
 def test_a_long_line_of_near_misses_takes_no_time() -> None:

@@ -79,7 +79,23 @@ class ShardFiles:
                 database.close()
                 raise
         database.close()
+        self._tell_emptied(key)
         return None
+
+    def _tell_emptied(self, key: str) -> None:
+        """Raises for a file of which nothing is left: whoever made it wrote more at once, so somebody took that away.
+
+        What the list of sessions says of it may be lost as well, and its transcript gone; it is a session all the same.
+        """
+        path = self._path(key)
+        if not _is_emptied(path):
+            return
+        if self.writable:
+            # Whoever makes a file holds the lock until there is something in it.
+            with folder_lock(self._lock, exclusive=True, timeout_ms=self._timeout_ms):
+                if not _is_emptied(path):
+                    return
+        raise StoreCorrupt(f"{path} is empty", "index the session again, or run `aforesaid rebuild`")
 
     def _kept(self, key: str) -> Shard | None:
         """An idle file that is still the one at its path."""
@@ -235,3 +251,8 @@ class ShardFiles:
             with translated(folder), os.scandir(folder) as found:
                 total += sum(length_of(entry.path) for entry in found if entry.is_file())
         return total
+
+
+def _is_emptied(path: str) -> bool:
+    """Whether there is a file, but nothing in it or beside it."""
+    return os.path.exists(path) and not length_of(path) and not length_of(path + COMPANIONS[0])
