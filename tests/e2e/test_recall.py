@@ -197,6 +197,20 @@ def test_a_filter_finds_results_by_their_call_and_a_query_by_their_own_words(tmp
         assert call_.pairs == ("a3",)
 
 
+def test_of_an_edited_entry_its_own_words_are_found_and_shown_and_not_the_replacement(tmp_path: Path) -> None:
+    rows = pi.conversation(["the walnut table is in room 7", "noted"])
+    rows.append(pi.context_edit("dddddddd", "e0000001", "e0000000", "a placeholder", minute=5))
+    rows.append(pi.compaction("cccccccc", "dddddddd", "cccccccc", minute=9))
+    file = pi.write(tmp_path / "s.jsonl", [pi.header("s"), *rows])
+    with Engine.open(tmp_path / "store") as engine:
+        nothing = engine.recall("placeholder", session=file, summaries=True)
+        assert (nothing.hits, nothing.coverage.complete) == ((), True)
+        (hit,) = engine.recall("walnut", session=file).hits
+        assert (hit.entry_id, hit.in_context, hit.derived) == ("e0000000", False, None)
+        assert engine.expand(hit.ref).entries[0].text == "the walnut table is in room 7"
+        assert not engine.retrieve(session=file, query="the placeholder").hits
+
+
 def test_a_start_of_recall_imports_no_more_than_it_needs(desk: Desk, transcript: Path) -> None:
     script = (
         "import sys; from aforesaid.cli import main; status = main(sys.argv[1:]);"
