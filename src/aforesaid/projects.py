@@ -9,6 +9,8 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
+from aforesaid.errors import BadArgument
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -16,6 +18,18 @@ if TYPE_CHECKING:
 
 _SHARES = ("//", "\\\\")
 """What paths of other computers begin with: nothing is asked of those."""
+
+
+def find_folder(named: str | os.PathLike[str]) -> str:
+    """The absolute path of the folder of a project that a user names.
+
+    Raises:
+        BadArgument: it is empty, as a variable that is not set leaves it in a script. The current folder is not meant.
+    """
+    folder = os.fspath(named)
+    if not folder.strip():
+        raise BadArgument("the folder of the project is empty", "name a folder, or leave the project out")
+    return os.path.abspath(folder)
 
 
 def spell(folder: str) -> str:

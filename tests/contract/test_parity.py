@@ -371,6 +371,20 @@ def test_what_no_road_understands_is_refused_on_each(desk: Desk) -> None:
                 assert str(by_tool.value) == str(raised.value)
 
 
+def test_an_empty_name_of_a_folder_is_refused_on_each_road_and_forgets_nothing(desk: Desk) -> None:
+    desk.run("index", "two.jsonl")  # it worked in the folder that the commands run in
+    with Service(desk.environment, desk.folder) as service:
+        for method, given in (("forget", {"project": ""}), ("sessions", {"project": ""}), ("index", {"paths": [""]})):
+            assert service.ask(method, **given)["error"]["data"]["code"] == "bad-argument"
+        for words in (
+            ("forget", "--project="), ("forget", "--project=", "--yes"), ("sessions", "--project="), ("index", ""),
+            ("status", "--trust="), ("sessions", "--store="),
+        ):  # fmt: skip
+            assert desk.refused(*words) == ("bad-argument", 2)
+        listed = service.call("sessions", project=str(desk.folder))["sessions"]
+        assert [one["sessionId"] for one in listed] == ["two"]
+
+
 WIDE: tuple[Scope, ...] = ("current-branch", "current-session", "current-lineage", "project", "host-wide")
 USERS_OWN = {"project", "host-wide"}
 """Who asks over the protocol may be a model: of projects that nobody trusts, and of all sessions, it sees nothing."""

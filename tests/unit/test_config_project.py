@@ -15,7 +15,7 @@ from aforesaid import Engine
 from aforesaid.config import OPTIONS, Config
 from aforesaid.config.project import CONDITIONS, LIMITS
 from aforesaid.config.table import BY_KEY, CLASSIFICATIONS, SCOPES
-from aforesaid.errors import ConfigUnreadable
+from aforesaid.errors import BadArgument, ConfigUnreadable
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -77,6 +77,15 @@ def test_the_file_of_a_project_stands_between_the_users_own_and_the_named_one(de
     }
     assert config.warnings == ()
     assert config.files == (str(desk.own), str(desk.file), str(named))
+
+
+@pytest.mark.parametrize("empty", ["", "  "])
+def test_an_empty_name_trusts_nothing(desk: Desk, monkeypatch: pytest.MonkeyPatch, empty: str) -> None:
+    monkeypatch.chdir(desk.project)
+    with pytest.raises(BadArgument, match="the folder of the project is empty"):
+        Config.load(project=empty)
+    with pytest.raises(BadArgument, match="the folder of the project is empty"):
+        Engine.open(desk.project / "store", project=empty)
 
 
 def test_a_project_without_a_file_changes_nothing(desk: Desk) -> None:

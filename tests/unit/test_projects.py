@@ -12,10 +12,10 @@ from tests.fakes.entries import described
 
 from aforesaid import Engine
 from aforesaid.config import Config
-from aforesaid.errors import ScopeNotAllowed
+from aforesaid.errors import BadArgument, ScopeNotAllowed
 from aforesaid.hosts.places import check_other
 from aforesaid.model import Header
-from aforesaid.projects import is_same, of_project, spellings
+from aforesaid.projects import find_folder, is_same, of_project, spellings
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -156,3 +156,23 @@ def test_a_project_is_forgotten_by_either_name_and_stays_out_by_each(
     Path(old).unlink()
     write(engine, tmp_path, "f", old)
     assert ids(engine.sessions()) == ({"c", "e"} if named == "old" else {"c", "e", "f"})
+
+
+@pytest.mark.parametrize("empty", ["", " ", "\t"])
+def test_an_empty_name_is_no_folder_and_the_current_one_is_not_meant(
+    engine: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, empty: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    write(engine, tmp_path, "here", str(tmp_path))
+    for ask in (
+        lambda: find_folder(empty),
+        lambda: engine.sessions(project=empty),
+        lambda: engine.forget(project=empty),
+        lambda: engine.forget(project=empty, verify=True),
+        lambda: engine.forget(project=empty, after="2020-01-01"),
+        lambda: engine.index(empty),
+    ):
+        with pytest.raises(BadArgument, match="is empty"):
+            ask()
+    assert ids(engine.sessions(project=".")) == {"here"}
+    assert find_folder("x") == str(tmp_path / "x")

@@ -63,7 +63,7 @@ class Options(Struct, frozen=True, kw_only=True):
         from aforesaid.cli.terminal import warn  # late: after the arguments are known to be right
         from aforesaid.config import Config
 
-        folder, trusted = place or (self.trust or _current_folder(), self.trust is not None)
+        folder, trusted = place or (_current_folder() if self.trust is None else self.trust, self.trust is not None)
         loaded = Config.load(self.config, settings=self.settings, project=folder, trusted=trusted)
         for warning in loaded.warnings:
             warn(warning)

@@ -28,7 +28,7 @@ from aforesaid.config.layers import (
     split,
 )
 from aforesaid.config.table import BY_KEY, OPTIONS, Option, Value
-from aforesaid.errors import ConfigUnreadable
+from aforesaid.errors import BadArgument, ConfigUnreadable
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -84,7 +84,10 @@ class Config(Struct, frozen=True, kw_only=True):
         Raises:
             ConfigUnreadable: `file` cannot be read or holds no JSON object.
             ConfigInvalid: `settings` name an unknown key or a value that is not allowed.
+            BadArgument: `project` is empty.
         """
+        if project is not None and not os.fspath(project).strip():
+            raise BadArgument("the folder of the project is empty", "name a folder, or trust none")
         values = {option.key: Setting(key=option.key, value=option.default, source="default") for option in OPTIONS}
         warnings: tuple[str, ...] = ()
         misread: frozenset[str] = frozenset()

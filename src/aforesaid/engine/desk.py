@@ -185,13 +185,17 @@ class Desk:
         return self._store.tend(os.path.abspath(session))
 
     def sessions(self, *, project: Path | None = None, host: str | None = None) -> tuple[Session, ...]:
-        """The sessions of the store, newest first, as far as they worked in a project folder or belong to a host."""
+        """The sessions of the store, newest first, as far as they worked in a project folder or belong to a host.
+
+        Raises:
+            BadArgument: the folder is empty.
+        """
         found = self._store.sessions(host=host)
         if project is None:
             return found
-        from aforesaid.projects import of_project  # late: few ask for it
+        from aforesaid.projects import find_folder, of_project  # late: few ask for it
 
-        return of_project(found, os.path.abspath(project))
+        return of_project(found, find_folder(project))
 
     def status(self) -> StoreStatus:
         """Health and size of the store."""

@@ -38,6 +38,8 @@ def discover(paths: Sequence[Path], host: str | None, *, lenient: bool = False) 
         reader_of(host)
     found: dict[str, TranscriptPort] = {}
     for given in paths:
+        if not os.fspath(given).strip():
+            raise BadArgument("a path is empty", "name a file or a folder")
         path = os.path.abspath(os.fspath(given))
         if os.path.isdir(path):
             within = dict(_walk(path, host))

@@ -55,7 +55,7 @@ class Upkeep(Desk):
 
         Raises:
             PathMissing, NotATranscript, NoSessions: a path leads to no transcript; nothing was indexed.
-            BadArgument: there is no such host.
+            BadArgument: there is no such host, or a path is empty.
         """
         from aforesaid.indexing import sync_all  # late: retrieval of an unchanged session needs none of it
 
@@ -131,6 +131,7 @@ class Upkeep(Desk):
         from time import time  # late: rarely needed
 
         from aforesaid.forgetting import forget, select
+        from aforesaid.projects import find_folder
         from aforesaid.transcripts.times import canonical
 
         now = canonical(time() * 1000) or ""
@@ -140,7 +141,7 @@ class Upkeep(Desk):
             named=session is not None,
             session=known,
             file=file,
-            project=None if project is None else os.path.abspath(project),
+            project=None if project is None else find_folder(project),
             entries=tuple(entries),
             text=text,
             after=_moment(after),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import apsw
@@ -19,6 +20,7 @@ from aforesaid.storage.sqlite.connection import PAGE
 from aforesaid.storage.sqlite.store import key_of
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
 from tests.unit.storage.filled import EVERYTHING, READER, folder, names, put, store, transcript
@@ -153,4 +155,57 @@ def test_values_that_nobody_wrote_are_damage_even_where_sqlite_finds_none(folder
             snapshot.find_literals(["alpha"], EVERYTHING, 5)[0]
     with pytest.raises(StoreCorrupt):
         store.by_file("/f")
+    store.close()
+
+
+def emptied(folder: Path) -> Path:
+    """A store of one session of which nothing is left but an empty file."""
+    store = open_store(str(folder))
+    saved = put(store)
+    store.close()
+    file = folder / "sessions" / f"{saved.key}.db"
+    for left in (*file.parent.glob(f"{saved.key}.db-*"), *folder.glob("catalogue.db*")):
+        left.unlink()
+    file.write_bytes(b"")
+    return file
+
+
+@pytest.mark.parametrize("writable", [True, False])
+def test_an_emptied_file_is_damage_though_nothing_else_knows_of_it(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, writable: bool
+) -> None:
+    file = emptied(folder)
+    if not writable:
+        monkeypatch.setattr("aforesaid.storage.sqlite.store._may_write", lambda _: False)
+    store = open_store(str(folder))
+    assert store.writable is writable
+    for _ in range(2):
+        assert store.sessions() == ()
+        assert [(one.key, one.session) for one in store.unreadable()] == [(file.stem, None)]
+        with pytest.raises(StoreCorrupt, match="is empty"):
+            store.by_file("/f")
+        with pytest.raises(StoreCorrupt, match="is empty"), store.read(file.stem):
+            pass
+    assert not list(file.parent.glob("*.damaged")), "whoever writes it next needs to unlink nothing"
+    if writable:
+        put(store)
+        assert (len(store.sessions()), store.unreadable()) == (1, ())
+    store.close()
+
+
+def test_a_file_that_somebody_has_just_made_is_not_an_emptied_one(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = emptied(folder)
+    store = open_store(str(folder))
+
+    @contextmanager
+    def wait(path: str, **named: object) -> Iterator[None]:
+        if named["exclusive"]:  # which is had once the maker is done
+            apsw.Connection(str(file)).pragma("journal_mode", "wal")
+        yield
+
+    monkeypatch.setattr("aforesaid.storage.sqlite.files.folder_lock", wait)
+    assert store.by_file("/f") is None
+    assert store.unreadable() == ()
     store.close()
