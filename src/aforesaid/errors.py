@@ -28,6 +28,7 @@
         ├── PrivacyFailed               privacy-failed
         ├── SessionForgotten            session-forgotten
         ├── ForgetIncomplete            forget-incomplete
+        ├── Unexpected                  internal
         └── StoreError                  store-failed
             ├── StoreReadOnly           store-read-only
             ├── StoreForeign            store-foreign
@@ -227,6 +228,12 @@ class ForgetIncomplete(OperationError):
     """Something was forgotten, and a check found its words in the store nevertheless."""
 
     code = "forget-incomplete"
+
+
+class Unexpected(OperationError):
+    """A bug met one session: nobody expected what was raised while its transcript was brought into the store."""
+
+    code = "internal"
 
 
 class StoreError(OperationError):

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
 import subprocess
 import sys
+from time import monotonic, sleep
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -119,3 +122,21 @@ def test_a_disk_that_is_too_small_is_one_line(tmp_path: Path) -> None:
     assert done.stderr.startswith("error[store-full]: ")
     assert "--work" in done.stderr
     assert done.stderr.count("\n") == 1
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no groups of processes to interrupt")
+def test_an_interruption_is_one_line_of_the_program_and_none_of_its_children(tmp_path: Path) -> None:
+    work = tmp_path / "work"
+    command = [sys.executable, "-m", "aforesaid", "bench", "retrieve", "--entries", "20000", "--work", str(work)]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.PIPE, process_group=0) as process:
+        end = monotonic() + 60
+        while not list(work.glob("*/all/sessions/*")):  # the child is at work
+            assert monotonic() < end
+            assert process.poll() is None
+            sleep(0.02)
+        os.killpg(process.pid, signal.SIGINT)
+        _, told = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert told.decode().splitlines()[-1].startswith("error[interrupted]: ")
+    assert b"Traceback" not in told
+    assert list(work.iterdir()) == []

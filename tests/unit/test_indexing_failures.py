@@ -8,7 +8,7 @@ import pytest
 from tests.fakes.reader import PlainReading, PlainTranscripts
 from tests.fakes.store import FakeStore
 
-from aforesaid.errors import PathMissing, SourceUnreadable, StoreCorrupt, StoreFull
+from aforesaid.errors import PathMissing, SourceUnreadable, StoreCorrupt, StoreFull, Unexpected
 from aforesaid.hosts import wire_upkeep
 from aforesaid.indexing import intake, sync, sync_all
 from aforesaid.model import Checkpoint, Entry
@@ -112,3 +112,39 @@ def test_failures_of_the_store_pass_through(file: Path) -> None:
     write(file, *LINES)
     with pytest.raises(StoreFull):
         run(Full(), file)
+
+
+class _Odd(PlainTranscripts):
+    """Of a host that writes what nobody has thought of; files without that word are read as ever."""
+
+    def __init__(self, error: Exception, place: str) -> None:
+        super().__init__()
+        self.error, self.place = error, place
+
+    def read(self, source: BinaryIO, file: str, since: Checkpoint | None) -> PlainReading:
+        if self.place in file:
+            raise self.error
+        return super().read(source, file, since)
+
+
+@pytest.mark.parametrize("error", [OverflowError("secret words"), TypeError("secret words"), RecursionError()])
+def test_a_bug_that_one_session_meets_is_its_own_failure_and_the_others_go_on(
+    store: StorePort, tmp_path: Path, error: Exception
+) -> None:
+    reader = _Odd(error, "mm")
+    files = [write(tmp_path / name, *LINES) for name in ("aa.txt", "mm.txt", "zz.txt")]
+    report = sync_all(store, [(reader, str(file)) for file in files])
+    assert [(one.status, one.error_code) for one in report.sessions] == [
+        ("added", None),
+        ("failed", "internal"),
+        ("added", None),
+    ]
+    failed = report.sessions[1]
+    assert failed.file == str(files[1]) in str(failed.error)
+    assert type(error).__name__ in str(failed.error)
+    assert "secret words" not in str(failed.error)
+    assert store.by_file(str(files[1])) is None
+    with pytest.raises(Unexpected):
+        sync(store, reader, str(files[1]))
+    reader.place = "nowhere"
+    assert [one.status for one in sync_all(store, [(reader, str(files[1]))]).sessions] == ["added"]

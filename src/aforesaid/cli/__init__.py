@@ -14,7 +14,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from aforesaid import __version__
-from aforesaid.errors import AforesaidError, BadArgument, OperationError, locate
+from aforesaid.errors import AforesaidError, BadArgument, OperationError, Unexpected, locate
 
 if TYPE_CHECKING:
     from argparse import Namespace
@@ -81,6 +81,8 @@ def _main(given: list[str]) -> int:
     except KeyboardInterrupt:
         status = _report(given, INTERRUPTED, "interrupted", "stopped before it was done", "run it again")
     except AforesaidError as error:
+        if error.code == Unexpected.code and error.__cause__ is not None:
+            _trace(given, error.__cause__)
         status = _report(given, error.exit_status, error.code, error.message, error.hint)
     except OSError as error:
         status = 0 if _reader_left(error) else _report_system(given, error)
@@ -192,13 +194,19 @@ def _report_system(given: Sequence[str], error: OSError) -> int:
 
 
 def _report_unexpected(given: Sequence[str], error: Exception) -> int:
+    _trace(given, error)
+    hint = "this is a bug: run it again with -v and report what it prints"
+    return _report(given, Unexpected.exit_status, Unexpected.code, locate(error), hint)
+
+
+def _trace(given: Sequence[str], error: BaseException) -> None:
+    """Shows where a bug is, if `-v` asks for it."""
     if "-v" in given:
         import traceback  # late: for bugs only
 
         # Without the error's own words: what is reported must not hold a text.
         sys.stderr.write("Traceback (most recent call last):\n")
         traceback.print_tb(error.__traceback__)
-    return _report(given, 1, "internal", locate(error), "this is a bug: run it again with -v and report what it prints")
 
 
 # --- streams --------------------------------------------------------------------------------------------------------

@@ -18,7 +18,16 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 from msgspec.structs import replace
 
-from aforesaid.errors import AforesaidError, PathMissing, SessionForgotten, SourceUnreadable, StoreCorrupt, StoreError
+from aforesaid.errors import (
+    AforesaidError,
+    PathMissing,
+    SessionForgotten,
+    SourceUnreadable,
+    StoreCorrupt,
+    StoreError,
+    Unexpected,
+    locate,
+)
 from aforesaid.indexing.changes import compare, continues, seal
 from aforesaid.language.secret_formats import VERSION
 from aforesaid.model import Entry, Session
@@ -74,9 +83,10 @@ def sync(
         PathMissing: there is no such file; what is stored of it stays.
         SourceUnreadable: the file cannot be read.
         StoreError: the store failed; it is as it was before.
+        Unexpected: a bug; the store is as it was before.
     """
     file = os.path.abspath(file)
-    with _opened(file) as source:
+    with _expected(file), _opened(file) as source:
         redaction = VERSION if redacting else 0
         task = _Task(
             store=store,
@@ -133,25 +143,22 @@ def sync_all(
         if progress is not None:
             step = _shifted(progress, done, total)
         try:
-            reports.append(
-                sync(
-                    store,
-                    reader,
-                    file,
-                    rebuild=rebuild,
-                    redacting=redacting,
-                    thorough=True,
-                    searched=True,  # nobody waits, and one transaction is less than two
-                    progress=step,
-                )
+            report = sync(
+                store,
+                reader,
+                file,
+                rebuild=rebuild,
+                redacting=redacting,
+                thorough=True,
+                searched=True,  # nobody waits, and one transaction is less than two
+                progress=step,
             )
         except AforesaidError as error:
             if isinstance(error, PathMissing):
                 _clear_missing(store, file, redacting=redacting)
-            reports.append(
-                SyncReport(file=file, status="failed", host=reader.host, error_code=error.code, error=str(error))
-            )
-        waiting[:0] = [(reader, part, 0) for part in parts_of(reader, reports[-1])]
+            report = SyncReport(file=file, status="failed", host=reader.host, error_code=error.code, error=str(error))
+        reports.append(report)
+        waiting[:0] = [(reader, part, 0) for part in parts_of(reader, report)]
         done += size
         if progress is not None:
             progress(done, total)
@@ -187,6 +194,17 @@ def _size(file: str) -> int:
         return os.stat(file_of(file)).st_size
     except OSError:
         return 0
+
+
+@contextmanager
+def _expected(file: str) -> Iterator[None]:
+    """Makes a bug that is met in the block an error of the file: it is told, and others go on."""
+    try:
+        yield
+    except AforesaidError:
+        raise
+    except Exception as error:  # whatever a transcript may hold, it is this session's trouble only
+        raise Unexpected(f"{file} could not be taken in: {locate(error)}", "this is a bug: report this line") from error
 
 
 @contextmanager

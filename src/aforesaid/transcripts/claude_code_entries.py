@@ -130,7 +130,7 @@ def cleared(row: Row) -> list[str]:
 def _is_the_hosts(row: Row) -> bool:
     """Whether the host itself wrote a user's row, as its newer versions say."""
     kind = row.origin.get("kind") if isinstance(row.origin, dict) else None
-    return kind not in {None, "human"} or row.prompt_source == "system"
+    return kind not in (None, "human") or row.prompt_source == "system"  # a tuple: a list has no hash
 
 
 def _is_queued(attachment: Attachment) -> bool:

@@ -160,8 +160,8 @@ class ClaudeCodeReading(Pass):
         name = None
         if row.type == "custom-title":
             name = text_or_none(row.custom_title)
-        elif row.type == "summary" and (row.leaf_uuid == tree.leaf or row.leaf_uuid in tree.members):
-            name = text_or_none(row.summary)
+        elif row.type == "summary" and (leaf := text_or_none(row.leaf_uuid)) is not None:
+            name = text_or_none(row.summary) if leaf == tree.leaf or leaf in tree.members else None
         if not name or tree.leaf is None:
             return None
         stamp = canonical(row.timestamp)

@@ -17,6 +17,8 @@ BOM: Final = b"\xef\xbb\xbf"
 """What some programs put at the beginning of a file."""
 _LONGEST_INTEGER: Final = 300
 """Digits; Python refuses to read integers of thousands of digits."""
+MOST: Final = 2**31 - 1
+"""The largest number of a transcript that is kept: what is stored has room for 64 bits, JSON has none to begin with."""
 
 Row = TypeVar("Row", bound=msgspec.Struct)
 
@@ -42,7 +44,7 @@ def decode(data: bytes, decoder: msgspec.json.Decoder[Row], forgive: Callable[[d
         from json import loads  # late: few rows are refused
 
         try:
-            value = loads(data, parse_int=_integer)
+            value = loads(data, parse_int=integer)
         except (ValueError, RecursionError):
             return "invalid-json"
         return forgive(value) if isinstance(value, dict) else "not-an-object"
@@ -82,5 +84,18 @@ def text_or_none(value: object) -> str | None:
     return value if isinstance(value, str) else None
 
 
-def _integer(digits: str) -> float:
+def number_or(value: object, default: int) -> int:
+    """A number of a transcript as it can be stored, from 0 to `MOST`; what is beyond is the nearer of the two.
+
+    Args:
+        value: whatever stands in its place.
+        default: for what is no number.
+    """
+    if not isinstance(value, int | float) or isinstance(value, bool) or value != value:  # noqa: PLR0124 - NaN
+        return default
+    return int(max(0, min(value, MOST)))
+
+
+def integer(digits: str) -> float:
+    """The integer of a JSON text; one of very many digits as a float, which may be infinite."""
     return int(digits) if len(digits) <= _LONGEST_INTEGER else float(digits)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 from hashlib import sha256
+from math import inf
 from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
@@ -16,6 +17,7 @@ import msgspec
 from aforesaid.evidence import strip_frames
 from aforesaid.planning.messages import count_content, make_message
 from aforesaid.planning.values import NativeContext
+from aforesaid.transcripts.objects import integer
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -61,12 +63,15 @@ class PiContext:
             edit = _read_line(source, edits[entry.row]) if entry.row in edits else {}
             if record is None or edit is None:
                 return None
-            for message in _edit(_show(record), edit):
-                if message.get("role") != "system":
-                    found = read_message(message, entry.id)
-                    messages += () if found is None else (found,)
-                elif not 0 < place <= at:
-                    overhead += _count_system(message)
+            try:
+                for message in _edit(_show(record), edit):
+                    if message.get("role") != "system":
+                        found = read_message(message, entry.id)
+                        messages += () if found is None else (found,)
+                    elif not 0 < place <= at:
+                        overhead += _count_system(message)
+            except RecursionError:
+                return None  # nested hundreds of levels deep: nothing that anybody sends
         return NativeContext(messages=tuple(messages), overhead=overhead)
 
 
@@ -79,7 +84,7 @@ def read_message(message: Record, entry_id: str | None = None) -> Message | None
         message: as JSON.
         entry_id: the entry that it comes from.
     """
-    role = message.get("role")
+    role = _text(message.get("role"))
     content = message.get("content")
     if role == "user":
         kind: MessageKind = "message" if _is_evidence(content) else "request"
@@ -103,7 +108,7 @@ def read_message(message: Record, entry_id: str | None = None) -> Message | None
         shown = [{"type": "text", "text": _ran(message)}]
         return make_message(role="user", kind="message", content=shown, entry_id=entry_id)
     if role in _SUMMARIES:
-        prefix, suffix = _SUMMARIES[str(role)]
+        prefix, suffix = _SUMMARIES[role]
         shown = [{"type": "text", "text": f"{prefix}{_text(message.get('summary'))}{suffix}"}]
         return make_message(role="user", kind="summary", content=shown, entry_id=entry_id)
     return None
@@ -120,8 +125,17 @@ def _read_line(source: BinaryIO, entry: StoredEntry) -> Record | None:
         record = msgspec.json.decode(line)
     except (msgspec.DecodeError, RecursionError):
         # Lone surrogates and huge numbers; no JSON can carry what is no number.
-        record = json.loads(line, parse_constant=lambda _: None)
+        try:
+            record = json.loads(line, parse_int=_finite, parse_float=_finite, parse_constant=lambda _: None)
+        except (ValueError, RecursionError):
+            return None
     return record if isinstance(record, dict) else None
+
+
+def _finite(digits: str) -> float | None:
+    """A number; None for one that is too large: Pi writes what its JavaScript reads of it as null."""
+    number = integer(digits) if digits.lstrip("-").isdecimal() else float(digits)
+    return number if abs(number) < inf else None
 
 
 def _show(record: Record) -> list[Record]:
@@ -152,7 +166,7 @@ def _edit(messages: list[Record], edit: Record) -> list[Record]:
     content = replacement.get("content")
     shown: list[Record] = []
     for message in messages:
-        role = message.get("role")
+        role = _text(message.get("role"))
         if role in {"assistant", "toolResult"} and isinstance(content, str):
             shown.append({**message, "content": [{"type": "text", "text": content}]})
         else:

@@ -16,7 +16,7 @@ import msgspec
 from aforesaid.model import Checkpoint, Entry, Flaw, Header, Source
 from aforesaid.transcripts import damaged, pi_entries, pi_rows
 from aforesaid.transcripts.lines import HEAD, split
-from aforesaid.transcripts.objects import BOM
+from aforesaid.transcripts.objects import BOM, number_or
 from aforesaid.transcripts.pi import PiTranscripts
 from aforesaid.transcripts.times import canonical
 
@@ -208,7 +208,7 @@ def _header(row: Row, stem: str) -> Header:
     return Header(
         host=PiTranscripts.host,
         session_id=row.id or stem,
-        version=int(row.version) if isinstance(row.version, int | float) else 1,
+        version=number_or(row.version, 1),
         cwd=row.cwd if isinstance(row.cwd, str) else None,
         started=canonical(row.timestamp),
         parent=parent if isinstance(parent, str) else None,

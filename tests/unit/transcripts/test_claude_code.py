@@ -501,3 +501,15 @@ def test_a_file_of_claude_code_is_recognised(head: bytes) -> None:
 )
 def test_other_files_are_not(head: bytes) -> None:
     assert not READER.detect(head)
+
+
+@pytest.mark.parametrize("odd", [["x"], {}, 1, 1e30, True])
+def test_rows_with_lists_and_objects_where_texts_belong_are_read(odd: Any) -> None:
+    rows = [
+        cc.message("u1", None, "words", origin={"kind": odd}),
+        cc.note("summary", leafUuid=odd, summary="a name"),
+        cc.message("u2", "u1", "more", promptSource=odd),
+    ]
+    assert [entry.parts for entry in entries(*rows)] == [(), ("more",)], (
+        "what has an origin that is not the user is not"
+    )

@@ -11,8 +11,9 @@ import pytest
 from tests import pi
 
 from aforesaid.model import Checkpoint, Compaction, Edit, Entry, Flaw
-from aforesaid.transcripts import detect, lines, readers
+from aforesaid.transcripts import detect, lines, pi_context, readers
 from aforesaid.transcripts.pi import PiTranscripts
+from aforesaid.transcripts.pi_context import read_message
 
 if TYPE_CHECKING:
     from aforesaid.transcripts.pi_reading import PiReading
@@ -421,3 +422,22 @@ def test_lines_are_split_wherever_blocks_end(block: int) -> None:
         (3, 5, b"cdefgh", True, True),
         (4, 12, b"ij", False, False),
     ]
+
+
+@pytest.mark.parametrize(
+    ("written", "kept"),
+    [
+        *((b"1e30", 2**31 - 1), (b"1" + b"0" * 24, 2**31 - 1), (b"1e400", 2**31 - 1), (b"9" * 5000, 2**31 - 1)),
+        *((b"-1e400", 0), (b"-7", 0), (b"NaN", 1), (b"true", 1), (b"[3]", 1), (b"null", 1), (b"2147483647", 2**31 - 1)),
+    ],
+)
+def test_a_version_is_a_number_that_can_be_stored(written: bytes, kept: int) -> None:
+    pass_, found = reading(b'{"type":"session","id":"big","cwd":"/","version":' + written + b"}\n")
+    assert pass_.header.version == kept
+    assert [item.reason for item in found if isinstance(item, Flaw)] == (["unknown-version"] if kept > 3 else [])
+
+
+@pytest.mark.parametrize("role", [["x"], {}, 1, None, True])
+def test_a_message_whose_role_is_no_text_is_nobodys(role: object) -> None:
+    assert read_message({"role": role, "content": "x"}) is None
+    assert pi_context._edit([{"role": role}], {"replacement": {"content": "y"}}) == [{"role": role}]

@@ -2,7 +2,8 @@
 
 `docs/performance.md` says what the rows mean. The modules: `corpus` makes transcripts, `requests` is the mix that is
 asked, `floors` the bare SQLite to compare with, `setting` prepares stores, `retrieve`, `build`, `service`, `secrets`,
-`start`, `vectors` and `transcripts` measure, `rows` holds the rules for bounds and noise, `report` prints.
+`start`, `vectors` and `transcripts` measure, `rows` holds the rules for bounds and noise,
+`children` starts processes, `report` prints.
 """
 
 from __future__ import annotations

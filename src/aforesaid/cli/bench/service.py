@@ -8,13 +8,12 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
-import sys
 from contextlib import contextmanager
 from functools import partial
 from statistics import median
 from typing import TYPE_CHECKING, Final
 
+from aforesaid.cli.bench import children
 from aforesaid.cli.bench.requests import mix
 from aforesaid.cli.bench.rows import Attempt, Target, interleave, judge
 from aforesaid.cli.bench.setting import default_config
@@ -92,12 +91,7 @@ def _check(answer: bytes) -> bytes:
 def _child(arguments: list[str], home: str) -> Iterator[Callable[[bytes], bytes]]:
     """A child process without the user's own configuration; a function that gives its answer to a line."""
     os.makedirs(home, exist_ok=True)
-    child = subprocess.Popen(  # noqa: S603 - ourselves
-        [sys.executable, *arguments],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        env={**os.environ, "XDG_CONFIG_HOME": home},
-    )
+    child = children.start(arguments, environment={**os.environ, "XDG_CONFIG_HOME": home})
     given, answers = child.stdin, child.stdout
     if given is None or answers is None:
         raise AssertionError  # both are pipes
@@ -105,11 +99,12 @@ def _child(arguments: list[str], home: str) -> Iterator[Callable[[bytes], bytes]
     def ask(line: bytes) -> bytes:
         given.write(line)
         given.flush()
-        return answers.readline()
+        answer: bytes = answers.readline()
+        return answer
 
+    done = False
     try:
         yield ask
+        done = True
     finally:
-        given.close()
-        child.wait()
-        answers.close()
+        children.end(child, at_once=not done)

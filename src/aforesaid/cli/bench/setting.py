@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import subprocess
-import sys
 from contextlib import contextmanager
 from io import BytesIO
 from typing import TYPE_CHECKING, Final, Self
@@ -17,6 +15,7 @@ from typing import TYPE_CHECKING, Final, Self
 import msgspec
 from msgspec.structs import replace
 
+from aforesaid.cli.bench import children
 from aforesaid.cli.bench.corpus import Corpus, Transcript, plan
 from aforesaid.cli.bench.floors import Reference, Text
 from aforesaid.cli.bench.worker import Progressed
@@ -204,12 +203,7 @@ class Worker:
     def __init__(self, store: str) -> None:
         """Starts it on a store; `entries` counts what it has added."""
         self.entries = 0
-        self._process = subprocess.Popen(  # noqa: S603 - ourselves
-            [sys.executable, "-m", "aforesaid.cli.bench.worker", store],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            encoding="utf-8",
-        )
+        self._process = children.start(["-m", "aforesaid.cli.bench.worker", store], text=True)
 
     def send(self, file: str) -> None:
         """Tells it to index a transcript."""
@@ -224,7 +218,7 @@ class Worker:
         Raises:
             OperationError: it failed.
         """
-        line = next(iter(self._process.stdout or ()), None)
+        line: str | None = next(iter(self._process.stdout or ()), None)
         answer = Progressed(error="it died") if line is None else msgspec.json.decode(line, type=Progressed)
         if answer.error is not None:
             raise OperationError(f"the indexing process failed: {answer.error}", "report this as a fault of aforesaid")
@@ -234,8 +228,8 @@ class Worker:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, *_: object) -> None:
-        self._process.communicate()
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        children.end(self._process, at_once=kind is not None)
 
 
 def _build(corpus: Corpus, sizes: Sequence[int], folder: str, progress: Progress | None) -> tuple[Transcript, Built]:

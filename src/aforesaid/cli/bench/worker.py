@@ -1,11 +1,12 @@
 """Floor 9: the process that builds a store for the benchmark, so that its memory can be told from everything else.
 
 `python -m aforesaid.cli.bench.worker STORE` reads one transcript path a line, indexes it, and answers with one JSON
-object a line, a `Progressed`. It ends with its input.
+object a line, a `Progressed`. It ends with its input, and silently.
 """
 
 from __future__ import annotations
 
+import os
 import sys
 from typing import TextIO
 
@@ -69,4 +70,7 @@ def serve(store: str, paths: TextIO, answers: TextIO) -> None:
 
 
 if __name__ == "__main__":
-    serve(sys.argv[1], sys.stdin, sys.stdout)
+    try:
+        serve(sys.argv[1], sys.stdin, sys.stdout)
+    except (KeyboardInterrupt, BrokenPipeError):
+        os._exit(130)  # whoever asked has gone; nobody wants to know where
