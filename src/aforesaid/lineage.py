@@ -31,6 +31,7 @@ class Places:
         starts.sort()
         self._spans = starts
         self._firsts = [first for first, _, _ in starts]
+        self._placed: list[tuple[int, int, int]] | None = None
         self.length = before
 
     @property
@@ -45,6 +46,30 @@ class Places:
             return None
         first, last, before = self._spans[index]
         return before + row - first if row <= last else None
+
+    def around(self, place: int, reach: int) -> list[int]:
+        """The rows at a place of the branch and at those beside it, in their order; -1 where there is none.
+
+        Args:
+            place: one that a row stands at.
+            reach: how many are wanted to each side.
+        """
+        if self._placed is None:
+            self._placed = sorted([(before, before + last - first, first) for first, last, before in self._spans])
+        index = bisect_right(self._placed, place, key=_first_of) - 1
+        low, high, first = self._placed[index]
+        if low <= place - reach and place + reach <= high:
+            return list(range(first + place - reach - low, first + place + reach - low + 1))
+        found: list[int] = []
+        for at in range(place - reach, place + reach + 1):
+            index = bisect_right(self._placed, at, key=_first_of) - 1
+            low, high, first = self._placed[index]
+            found.append(first + at - low if index >= 0 and at <= high else -1)
+        return found
+
+
+def _first_of(span: tuple[int, int, int]) -> int:
+    return span[0]
 
 
 def family_of_line(id_: str, sha256: bytes) -> str:

@@ -6,16 +6,18 @@ every entry that matches is found, exactly once, whatever the pages' size: entri
 out are put in their order from what is known without their texts, and the texts are read in that order until the page
 is full. `docs/recall.md` has the rules.
 
-Modules: `scopes` says which sessions are searched, `views` and `candidates` what of each, `order` in which order, with
-`topics` for contextual ranking, `pages` where a page ends and the next one begins, `hits` what a hit looks like.
+Modules: `scopes` says which sessions are searched, `opening` opens them, `views` and `candidates` say what of each is
+looked at, `order` in which order, with `topics` for contextual ranking, `reading` reads it, `pages` says where a page
+ends and the next one begins, `hits` what a hit looks like.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from contextlib import ExitStack
+from functools import partial
 from time import perf_counter
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -25,28 +27,26 @@ from aforesaid.clues import find_clues
 from aforesaid.errors import BadArgument, StoreError
 from aforesaid.inquiry import MOST_HITS, Reach, RecallPage
 from aforesaid.patterns import read_pattern
-from aforesaid.recall.candidates import FEW, ask_late, ask_latest, ask_named, ask_weighed, take
-from aforesaid.recall.hits import Searched, make_found, open_gate
-from aforesaid.recall.order import SECONDS, Budget, Order, search
-from aforesaid.recall.pages import Point, follow, mark, name_content, name_question
+from aforesaid.recall.hits import Searched, make_found
+from aforesaid.recall.opening import Asked, look, open_session
+from aforesaid.recall.order import Order
+from aforesaid.recall.pages import Point, follow, mark, name_question
+from aforesaid.recall.reading import SECONDS, Budget, search
 from aforesaid.recall.replaced import REDACTED
-from aforesaid.recall.topics import PART
-from aforesaid.recall.views import stale, view_other, view_session
+from aforesaid.recall.topics import OTHER
+from aforesaid.recall.views import stale
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Collection, Sequence
 
-    from aforesaid.inquiry import Alternatives, Outline, Question
-    from aforesaid.model import Session, Span
-    from aforesaid.patterns import Pattern
-    from aforesaid.ports import Snapshot, StorePort
+    from aforesaid.inquiry import Question
+    from aforesaid.model import Session
+    from aforesaid.ports import StorePort
     from aforesaid.privacy.judge import Judge
-    from aforesaid.recall.candidates import Candidates
     from aforesaid.recall.hits import ReadLine
+    from aforesaid.recall.opening import Looked
     from aforesaid.recall.order import Hit, Key
     from aforesaid.recall.scopes import Selection
-    from aforesaid.recall.topics import Weighed
-    from aforesaid.recall.views import View
     from aforesaid.refs import Issuer
 
 PATTERN_BUDGET = "pattern-budget"
@@ -58,12 +58,8 @@ NOT_OPENED = "sessions-not-opened"
 """Sessions of the scope that the following pages are about have not been searched yet."""
 _PATIENCE = 1.5
 """Seconds after which a search without a hit hands out a page without one."""
-
-
-class _Propose(Protocol):
-    """Gives the rows of a session, or of some spans of it, that may match; None: any may."""
-
-    def __call__(self, spans: Sequence[Span] = ...) -> Sequence[int] | None: ...
+_LIKELY = 0.75
+"""Of the best that a session may come to, so much is mostly reached in it or in another."""
 
 
 class RecallOptions(Struct, frozen=True, kw_only=True):
@@ -80,27 +76,6 @@ class RecallOptions(Struct, frozen=True, kw_only=True):
     issuer: Issuer
     redacting: bool = True
     contextual: bool = False
-
-
-class _Asked(Struct, frozen=True, kw_only=True):
-    """One call."""
-
-    store: StorePort
-    selection: Selection
-    question: Question
-    pattern: Pattern | None
-    alternatives: Alternatives
-    order: Order
-    leaf: str | None
-    options: RecallOptions
-    judge: Callable[[Session], Judge | None]
-    read_line: ReadLine
-
-    @property
-    def of_one_word(self) -> bool:
-        """Whether a single item is looked for, which automatic retrieval takes for a topic."""
-        topics, pattern = self.order.topics, self.pattern
-        return topics is not None and topics.best == PART and pattern is not None and len(pattern.items) == 1
 
 
 class _Page(Struct, kw_only=True):
@@ -153,7 +128,7 @@ def recall(
     sessions = selection.arrangement.name
     if point is not None and point.sessions != sessions:
         raise stale()
-    asked = _Asked(
+    asked = Asked(
         store=store, selection=selection, question=question, pattern=pattern, alternatives=find_clues(pattern),
         order=Order(question, pattern, contextual=options.contextual), leaf=leaf, options=options, judge=judge,
         read_line=read_line,
@@ -184,185 +159,106 @@ def recall(
     )
 
 
-def _search_batch(asked: _Asked, point: Point, page: _Page, opened: ExitStack) -> None:
+def _search_batch(asked: Asked, point: Point, page: _Page, opened: ExitStack) -> None:
     """Searches the sessions that belong together from a point on, and says in the page where it ended."""
     together = asked.selection.batch(point.start, point.end)
-    batch = together.sessions
+    batch, limit = together.sessions, asked.options.limit
     page.more = together.more
     point = replace(point, end=together.end)
-    limit = asked.options.limit
-    hits: list[tuple[Hit, Searched]] = []
-    stops: list[Key] = []
-    copies: set[tuple[object, ...]] = set()
     families = Counter(session.family for session in batch)
     shared = {family for family, members in families.items() if members > 1 or (not family and len(batch) > 1)}
-    end = point
-    bound: Key | None = None
-    entries = sum([session.entries for session in batch])
     failed: dict[str, StoreError] = {}
-    for session, snapshot, view, weighed in _look(asked, point, batch, opened, failed):
-        try:
-            shares = copies if session.family in shared else None
-            opening = _open(asked, point, snapshot, view, weighed=weighed, copies=shares)
-        except StoreError as error:
-            failed[session.key] = error
-            continue
-        end = opening.end or end
-        page.policy = page.policy or opening.policy
-        where = Searched(snapshot=snapshot, view=view, pattern=asked.pattern)
-        share = (1 + session.entries) / (len(batch) + entries)
-        budget = Budget(limited=asked.question.mode == "regex", seconds=SECONDS * share)
-        found, stopped = search(
-            snapshot, view, opening.candidates, asked.order, weighed=weighed, after=point.after,
-            bound=bound, limit=limit, budget=budget, admits=opening.admits,
-        )  # fmt: skip
-        hits += [(hit, where) for hit in found]
-        if len(hits) > limit:
-            bound = sorted([hit.key for hit, _ in hits])[limit]
-        page.undecided = page.undecided or bool(budget.undecided) or budget.spent
-        if stopped is not None:
-            stops.append(stopped)
+    looked = look(asked, point, batch, opened, failed)
+    guess: Key | None = None
+    if asked.of_one_word and not shared:
+        # What comes first at best is read first, so that most of the others need not be asked for more.
+        looked.sort(key=_highest, reverse=True)
+        guess = _guess(looked, limit) if point.after is None else None
+    search_all = partial(_search_all, asked, point, looked=looked, shared=shared, page=page, failed=failed)
+    found = search_all(bound=guess)
+    if guess is not None and len(found.hits) <= limit:
+        found = search_all(bound=None)
     if failed and point.start == 0 and len(batch) == 1 and not together.more:
         raise next(iter(failed.values()))
     page.unreadable.update({one.key: failed[one.key].code for one in batch if one.key in failed})
-    page.hits, page.end = _end(hits, stops, end, limit, more=together.more)
+    page.hits, page.end = _end(found.hits, found.stops, found.end or point, limit, more=together.more)
 
 
-def _look(
-    asked: _Asked, point: Point, batch: Sequence[Session], opened: ExitStack, failed: dict[str, StoreError]
-) -> list[tuple[Session, Snapshot, View, Weighed | None]]:
-    """Opens sessions, and asks each what the order of its entries depends on.
+class _Found(Struct, kw_only=True):
+    """What was found in some sessions.
 
-    The same is done to all of them before the next: a processor that does one thing dozens of times is half as long at
-    it as one that fetches everything anew for every session.
+    Attributes:
+        hits: with where they are.
+        stops: how far sessions were searched that took too long.
+        end: where the page would end, if the own session is among them.
+    """
+
+    hits: list[tuple[Hit, Searched]]
+    stops: list[Key]
+    end: Point | None = None
+
+
+def _search_all(
+    asked: Asked,
+    point: Point,
+    *,
+    looked: Sequence[Looked],
+    shared: Collection[str],
+    page: _Page,
+    failed: dict[str, StoreError],
+    bound: Key | None,
+) -> _Found:
+    """The first hits of some sessions, each after the other.
 
     Args:
         asked: the call.
         point: where the page begins.
-        batch: the sessions.
-        opened: closes them.
+        looked: the sessions.
+        shared: families that more than one of them belongs to.
+        page: is told of policies and of patterns that took too long.
         failed: takes those that cannot be read, by key.
+        bound: no hits behind this place are wanted.
     """
-    topics, own, filter_ = asked.order.topics, asked.selection.own, asked.question.filter
-    read: list[tuple[Session, Snapshot]] = []
-    for session in batch:
+    limit, copies = asked.options.limit, set[tuple[object, ...]]()
+    entries = sum([session.entries for session, *_ in looked])
+    result = _Found(hits=[], stops=[])
+    for session, snapshot, view, weighed in looked:
+        share = (1 + session.entries) / (len(looked) + entries)
+        budget = Budget(limited=asked.question.mode == "regex", seconds=SECONDS * share)
         try:
-            read.append((session, opened.enter_context(asked.store.read(session.key))))
+            shares = copies if session.family in shared else None
+            opening = open_session(asked, point, snapshot, view, weighed=weighed, copies=shares)
+            found, stopped = search(
+                snapshot, view, opening.candidates, asked.order, weighed=weighed, after=point.after,
+                bound=bound, limit=limit, budget=budget, admits=opening.admits,
+            )  # fmt: skip
         except StoreError as error:
             failed[session.key] = error
-    viewed: list[tuple[Session, Snapshot, View]] = []
-    for session, snapshot in read:
-        try:
-            if own is not None and session.key == own.key:
-                view = view_session(snapshot, asked.question.scope, asked.leaf, point if point.content else None)
-            else:
-                view = view_other(snapshot, asked.question.scope)
-        except StoreError as error:
-            failed[session.key] = error
-        else:
-            viewed.append((session, snapshot, view))
-    if topics is None:
-        return [(*one, None) for one in viewed]
-    found: list[tuple[Session, Snapshot, View, Weighed | None]] = []
-    for session, snapshot, view in viewed:
-        try:
-            found.append((session, snapshot, view, topics.weigh(snapshot, view, filter_)))
-        except StoreError as error:
-            failed[session.key] = error
-    return found
+            continue
+        result.end = opening.end or result.end
+        page.policy = page.policy or opening.policy
+        where = Searched(snapshot=snapshot, view=view, pattern=asked.pattern)
+        result.hits += [(hit, where) for hit in found]
+        if len(result.hits) > limit:
+            bound = sorted([hit.key for hit, _ in result.hits])[limit]
+        page.undecided = page.undecided or bool(budget.undecided) or budget.spent
+        if stopped is not None:
+            result.stops.append(stopped)
+    return result
 
 
-class _Opening(Struct, frozen=True, kw_only=True):
-    """One session that is about to be searched.
+def _highest(looked: Looked) -> float:
+    return 0.0 if looked[3] is None else looked[3].highest
 
-    Attributes:
-        candidates: its entries that are looked at.
-        admits: says of an entry that matches whether it may be handed out.
-        policy: whether a privacy policy is in force for it.
-        end: where the page would end, if this is the own session.
+
+def _guess(looked: Sequence[Looked], limit: int) -> Key | None:
+    """A place that the page most likely ends before, from what sessions come to at best, which are in that order.
+
+    If enough is found before it, what stands behind it need not be looked at; if not, it is no end.
     """
-
-    candidates: Candidates
-    admits: Callable[[Outline], bool]
-    policy: bool
-    end: Point | None = None
-
-
-def _open(
-    asked: _Asked,
-    point: Point,
-    snapshot: Snapshot,
-    view: View,
-    *,
-    weighed: Weighed | None,
-    copies: set[tuple[object, ...]] | None,
-) -> _Opening:
-    """What of a session is searched.
-
-    Entries are listed as a whole only where something depends on all of them: what a cursor is bound to, copies in
-    sessions of the same family, and whether a policy withholds a text that stands there more than once.
-
-    Raises:
-        StoreError: it cannot be read.
-        StaleCursor: it is not what it was on the page before.
-    """
-    session, own, filter_ = snapshot.session, asked.selection.own, asked.question.filter
-    end: Point | None = None
-    outlines: Sequence[Outline] | None = None
-    if own is not None and session.key == own.key:
-        outlines = snapshot.outlines(view.spans, filter_)
-        content = name_content(outlines, {} if weighed is None else weighed.own)
-        if point.content not in (b"", content):
-            raise stale()
-        end = replace(point, content=content, leaf=view.leaf, last=view.last, after=None)
-
-    def propose(spans: Sequence[Span] = view.spans) -> Sequence[int] | None:
-        if asked.alternatives == ((),):
-            return None
-        proposed = snapshot.propose(asked.alternatives, spans, derived=filter_.summaries)
-        # A common word fills the page soon, in the order that is known anyway.
-        rows = session.entries if spans is view.spans else sum([last - first + 1 for first, last in spans])
-        return None if proposed is not None and 2 * len(proposed) > rows else proposed
-
-    judge = asked.judge(session)
-    policy = judge is not None and not judge.open
-    if outlines is None and not policy and copies is None:
-        candidates = _ask(asked, snapshot, view, weighed, propose)
-        if candidates is not None:
-            return _Opening(
-                candidates=candidates, admits=open_gate(snapshot, (), judge, asked.read_line), policy=policy
-            )
-    proposed = propose()
-    if outlines is None and (policy or copies is not None):
-        outlines = snapshot.outlines(view.spans, filter_, None if policy else proposed)
-    if outlines is not None and copies is not None:
-        outlines = _without_copies(outlines, copies)
-    return _Opening(
-        candidates=ask_late(snapshot, view.spans, filter_, proposed) if outlines is None else take(outlines, proposed),
-        admits=open_gate(snapshot, outlines or (), judge, asked.read_line),
-        policy=policy,
-        end=end,
-    )
-
-
-def _ask(
-    asked: _Asked,
-    snapshot: Snapshot,
-    view: View,
-    weighed: Weighed | None,
-    propose: _Propose,
-) -> Candidates | None:
-    """The entries of a session where the index need not be asked for them first; None where it has to be."""
-    spans, filter_ = view.spans, asked.question.filter
-    if weighed is None:
-        # A pattern has only so much time, which it must not spend on texts that cannot match.
-        late = asked.pattern is not None and asked.question.mode != "regex"
-        return ask_latest(snapshot, spans, filter_, propose) if late else None
-    if asked.of_one_word:
-        return ask_weighed(snapshot, spans, filter_, weighed.own.keys(), propose)
-    if weighed.tells and len(weighed.own) <= FEW:
-        return ask_named(snapshot, spans, filter_, weighed.own.keys(), propose)
-    return None
+    if len(looked) <= limit:
+        return None
+    return OTHER, -_LIKELY * _highest(looked[limit]), "", "", ""
 
 
 def _end(
@@ -382,18 +278,7 @@ def _end(
     return hits, end.step() if more else None
 
 
-def _without_copies(outlines: Sequence[Outline], copies: set[tuple[object, ...]]) -> tuple[Outline, ...]:
-    """The entries that no session before has."""
-    kept: list[Outline] = []
-    for outline in outlines:
-        name = (outline.id, outline.timestamp, outline.role, outline.digest)
-        if name not in copies:
-            kept.append(outline)
-            copies.add(name)
-    return tuple(kept)
-
-
-def _cover(asked: _Asked, page: _Page) -> Reach:
+def _cover(asked: Asked, page: _Page) -> Reach:
     selection = asked.selection
     found = dict.fromkeys((*selection.reasons, *page.unreadable.values()))
     if page.undecided:

@@ -1,7 +1,7 @@
 """Which entries of a session a search looks at, and no more of each than its place in the order takes.
 
-`recall` makes one for each session and hands it to `order.search`. Most entries are never asked for more than their
-standing: their texts are not proposed, or the page is full before their turn.
+`opening` makes one for each session, and `reading` reads what it needs of it. Most entries are never asked for more
+than their standing: their texts are not proposed, or the page is full before their turn.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Sequence
+    from collections.abc import Callable, Collection, Mapping, Sequence
 
     from aforesaid.inquiry import Filter, Outline, Standing
     from aforesaid.model import Span
@@ -66,6 +66,8 @@ def ask_weighed(
 ) -> Candidates:
     """Those that pass the filter, first the ones that have a weight; each is looked for when its turn comes.
 
+    A few of them are read at once, which takes no longer than to ask who speaks there.
+
     Args:
         snapshot: of the session.
         spans: rows that count.
@@ -73,16 +75,19 @@ def ask_weighed(
         weighed: rows that have a weight.
         propose: gives the rows that may match; None: any may.
     """
+    known: dict[int, Outline] = {}
+
+    def ask(rows: Sequence[int]) -> Sequence[Standing]:
+        if len(rows) > AT_ONCE:
+            return snapshot.standings(spans, wanted, rows)
+        first = snapshot.outlines(spans, wanted, rows) if rows else ()
+        known.update({outline.row: outline for outline in first})
+        return [(outline.row, outline.role, outline.tokens) for outline in first]
 
     def rest() -> Sequence[Standing]:
         return [one for one in snapshot.standings(spans, wanted, propose()) if one[0] not in weighed]
 
-    return Candidates(
-        standings=(),
-        ask=lambda rows: snapshot.standings(spans, wanted, rows) if rows else (),
-        outlines=lambda rows: snapshot.outlines(spans, wanted, rows),
-        others=rest,
-    )
+    return Candidates(standings=(), ask=ask, outlines=_look_up(snapshot, spans, wanted, known), others=rest)
 
 
 def ask_named(
@@ -112,14 +117,24 @@ def ask_named(
             return ()
         return [one for one in snapshot.standings(spans, wanted, rows) if one[0] not in weighed]
 
-    def read(rows: Sequence[int]) -> Sequence[Outline]:
-        missing = [row for row in rows if row not in by_row]
-        more = {outline.row: outline for outline in snapshot.outlines(spans, wanted, missing)} if missing else {}
-        return [by_row[row] if row in by_row else more[row] for row in rows if row in by_row or row in more]
-
     return Candidates(
-        standings=[(outline.row, outline.role, outline.tokens) for outline in first], outlines=read, others=rest
+        standings=[(outline.row, outline.role, outline.tokens) for outline in first],
+        outlines=_look_up(snapshot, spans, wanted, by_row),
+        others=rest,
     )
+
+
+def _look_up(
+    snapshot: BrowsePort, spans: Sequence[Span], wanted: Filter, known: Mapping[int, Outline]
+) -> Callable[[Sequence[int]], Sequence[Outline]]:
+    """Gives outlines of which some are known already."""
+
+    def read(rows: Sequence[int]) -> Sequence[Outline]:
+        missing = [row for row in rows if row not in known]
+        more = {outline.row: outline for outline in snapshot.outlines(spans, wanted, missing)} if missing else {}
+        return [known[row] if row in known else more[row] for row in rows if row in known or row in more]
+
+    return read
 
 
 def ask_latest(

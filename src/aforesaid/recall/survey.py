@@ -49,7 +49,7 @@ class Surveyor:
 
     def __init__(self) -> None:
         self._sessions: Sequence[Session] = ()
-        self._marks: list[tuple[str, int, int]] = []
+        self._marks: list[tuple[bytes, int, int]] = []
         self._beside: tuple[str, ...] = ()
         self._every: Sequence[Session] = ()
         self._taken: frozenset[str] = frozenset()
@@ -73,8 +73,12 @@ class Surveyor:
         """
         if self._sessions is not sessions:
             self._sessions = sessions
-            self._marks = [(file_of(one.file), one.checkpoint.size, one.checkpoint.mtime_ns) for one in sessions]
-            self._beside = tuple(dict.fromkeys([os.path.dirname(file) for file, _, _ in self._marks]))
+            paths = [file_of(one.file) for one in sessions]
+            # As the system wants them, and made one after the other: thousands of looks are as long as they take.
+            names = map(os.fsencode, paths)
+            marks = [one.checkpoint for one in sessions]
+            self._marks = [(name, mark.size, mark.mtime_ns) for name, mark in zip(names, marks, strict=True)]
+            self._beside = tuple(dict.fromkeys(map(os.path.dirname, paths)))
         stale, gone = _compare(self._marks)
         if is_transcript is None:
             return Survey(stale=stale, gone=gone)
@@ -103,7 +107,7 @@ class Surveyor:
         return known[1]
 
 
-def _compare(marks: Iterable[tuple[str, int, int]]) -> tuple[int, int]:
+def _compare(marks: Iterable[tuple[bytes, int, int]]) -> tuple[int, int]:
     """How many files have not the size and time that they had, and how many are gone."""
     stale = gone = 0
     stat = os.stat

@@ -138,7 +138,7 @@ class Weighed:
         self._topics = topics
         self._beside = beside
         self._view = view
-        self._places: dict[int, float] | None = None
+        self._whole: list[tuple[float, int]] | None = None
 
     @property
     def tells(self) -> bool:
@@ -162,6 +162,17 @@ class Weighed:
                 found.append(((other, most + _NEAR), row))
         return found, parts
 
+    @property
+    def highest(self) -> float:
+        """What no row with a weight comes to more than, whoever speaks there, where no name or phrase is asked for."""
+        return max(self._topics.factors.values()) * max([whole for whole, _ in self._wholes()], default=0.0)
+
+    def _wholes(self) -> list[tuple[float, int]]:
+        """The most that each row with a weight comes to, and the row."""
+        if self._whole is None:
+            self._whole = contextual.at_most(self.own, self._view.branch)
+        return self._whole
+
     def promise_all(self, least: float = -inf) -> list[Promised]:
         """The same for every row with a weight, whoever speaks there, where no name or phrase is asked for.
 
@@ -171,8 +182,7 @@ class Weighed:
         most, lowest = max(self._topics.factors.values()), least - 2 * _NEAR
         if most * contextual.ALL_BESIDE * max(self.own.values(), default=0.0) < lowest:
             return []
-        found = contextual.at_most(self.own, self._view.branch)
-        return [((OTHER, most * whole + _NEAR), row) for whole, row in found if most * whole >= lowest]
+        return [((OTHER, most * whole + _NEAR), row) for whole, row in self._wholes() if most * whole >= lowest]
 
     def _most(self, row: int, role: Role, cost: int, weight: float | None) -> float:
         """The most that an entry with a name or phrase may come to."""
@@ -188,15 +198,9 @@ class Weighed:
         place = branch.of(row)
         if place is None:
             return 0.0
-        if len(branch.spans) == 1:  # its rows stand beside each other as their places do
-            ((first, last, before),) = branch.spans
-            near = range(max(first, row - contextual.REACH), min(last, row + contextual.REACH) + 1)
-            return contextual.beside(
-                {before + one - first: self.own[one] for one in near if one in self.own}, place, role
-            )
-        if self._places is None:
-            self._places = {at: one for held, one in self.own.items() if (at := branch.of(held)) is not None}
-        return contextual.beside(self._places, place, role)
+        own, reach = self.own, contextual.REACH
+        near = zip(range(place - reach, place + reach + 1), branch.around(place, reach), strict=True)
+        return contextual.beside({at: own[held] for at, held in near if held in own}, place, role)
 
     def score(self, outline: Outline, text: str) -> tuple[int, tuple[float, ...]] | None:
         """The tier and the addends of an entry whose text is known; None if that is `PART`."""

@@ -12,7 +12,8 @@ from aforesaid.inquiry import ROLES, Filter, Outline, Question
 from aforesaid.lineage import Places
 from aforesaid.patterns import read_pattern
 from aforesaid.recall.candidates import ask_latest, ask_named
-from aforesaid.recall.order import Budget, Order
+from aforesaid.recall.order import Order
+from aforesaid.recall.reading import Budget
 from aforesaid.recall.views import View
 
 if TYPE_CHECKING:

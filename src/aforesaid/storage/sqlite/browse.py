@@ -35,6 +35,8 @@ if TYPE_CHECKING:
 
 KEPT = 2000
 """Entries of a listing that stays with an open file; the next page, or the next search, often asks for the same."""
+LAST = 32
+"""Rows at the end of a session of which it is all the same whether all are read or one."""
 KEPT_TEXTS = 16
 """Texts of one question that stay with an open file, as those of automatic retrieval do; the next one may ask again."""
 

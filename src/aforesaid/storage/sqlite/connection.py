@@ -130,8 +130,7 @@ def open_bare(path: str, timeout_ms: int) -> Database | None:
     refuse_foreign(path, status)
     close_to_others(path, status)
     # Not only for reading: the last of such connections could not take the log away when it is closed.
-    connection = apsw.Connection(path, flags=apsw.SQLITE_OPEN_READWRITE)
-    connection.set_busy_timeout(timeout_ms)
+    connection = _connect(path, apsw.SQLITE_OPEN_READWRITE, timeout_ms)
     return Database(path, connection, (status.st_dev, status.st_ino), bare=True)
 
 
@@ -150,10 +149,17 @@ def begin(database: Database, timeout_ms: int) -> None:
     persist(lambda: database.connection.execute("BEGIN IMMEDIATE"), timeout_ms)
 
 
+def _connect(location: str, flags: int, timeout_ms: int) -> apsw.Connection:
+    connection = apsw.Connection(location, flags=flags)
+    connection.set_busy_timeout(timeout_ms)
+    # Else a statement that joins tables, and each word that FTS5 looks up, is compiled anew for every value.
+    connection.config(apsw.SQLITE_DBCONFIG_ENABLE_QPSG, 1)
+    return connection
+
+
 def _open_writable(path: str, identity: Identity, timeout_ms: int) -> Database:
-    connection = apsw.Connection(path, flags=apsw.SQLITE_OPEN_READWRITE)
+    connection = _connect(path, apsw.SQLITE_OPEN_READWRITE, timeout_ms)
     try:
-        connection.set_busy_timeout(timeout_ms)
         _tune(connection)
         connection.pragma("page_size", PAGE)
         # Switching a new file to a write-ahead log does not wait for locks by itself.
@@ -174,9 +180,8 @@ def _open_readable(path: str, identity: Identity, timeout_ms: int) -> Database:
         location = "file:///" + quote(os.path.abspath(path).replace("\\", "/"), safe="/:")
     flags = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
     for options in ("?mode=ro", "?immutable=1"):
-        connection = apsw.Connection(location + options, flags=flags)
+        connection = _connect(location + options, flags, timeout_ms)
         try:
-            connection.set_busy_timeout(timeout_ms)
             _tune(connection)
             connection.pragma("schema_version")
         except (apsw.CantOpenError, apsw.ReadOnlyError):

@@ -123,6 +123,7 @@ class Shard:
         spans: those that stand in the temporary table of the connection (see `search`).
         tree: the shape of the session at a generation.
         trunk: its last branch at a generation.
+        latest: what the order of its last rows depends on, at a generation, for a filter, and from which row on.
         listed, stood, proposed, weighed: the latest listing of entries, of what their order depends on, of those that
             may match, and of their bm25, with what was asked for; the next page often asks for the same.
         unpacked: the first row whose text may wait to be packed (see `packing`).
@@ -146,6 +147,7 @@ class Shard:
         "database",
         "incarnation",
         "key",
+        "latest",
         "listed",
         "postings",
         "proposed",
@@ -183,6 +185,7 @@ class Shard:
         self.stood: tuple[tuple[int, tuple[Span, ...], Filter, tuple[int, ...] | None], tuple[Standing, ...]] | None = (
             None
         )
+        self.latest: tuple[tuple[int, Filter], int, tuple[Standing, ...]] | None = None
         self.proposed: tuple[tuple[int, tuple[Span, ...], Alternatives, bool], tuple[int, ...]] | None = None
         self.unpacked: int | None = None
         self.unindexed: int | None = None

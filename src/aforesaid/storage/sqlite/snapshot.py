@@ -6,7 +6,9 @@ derive from the tables stays with the shard for the next snapshot of the same ge
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from contextlib import contextmanager
+from operator import itemgetter
 from typing import TYPE_CHECKING
 
 from aforesaid.errors import ExactSearchFailed, TextSearchFailed
@@ -297,6 +299,8 @@ class ShardSnapshot:
         self, spans: Sequence[Span], wanted: Filter, rows: Sequence[int] | None = None
     ) -> tuple[Standing, ...]:
         """The same rows in the same order, with what is cheap to read."""
+        if rows is None and len(spans) == 1 and spans[0][1] == self._session.entries:
+            return self._latest_standings(spans[0][0], wanted)
         asked = (self._session.generation, tuple(spans), wanted, None if rows is None else tuple(rows))
         if self._shard.stood is not None and self._shard.stood[0] == asked:
             return self._shard.stood[1]
@@ -306,6 +310,20 @@ class ShardSnapshot:
             found = browse.standings(self._shard, spans, wanted, rows)
         self._shard.stood = (asked, found) if len(found) <= browse.KEPT >= len(asked[3] or ()) else None
         return found
+
+    def _latest_standings(self, first: int, wanted: Filter) -> tuple[Standing, ...]:
+        """Those from a row on; the last ones stay, for nearly every search of many sessions begins with them."""
+        from aforesaid.storage.sqlite import browse  # late: automatic retrieval has no use for it
+
+        asked, kept = (self._session.generation, wanted), self._shard.latest
+        if kept is None or kept[0] != asked or kept[1] > first:
+            last = self._session.entries
+            start = max(1, min(first, last - browse.LAST + 1))
+            with self._reading():
+                kept = asked, start, browse.standings(self._shard, ((start, last),), wanted)
+            self._shard.latest = kept if len(kept[2]) <= browse.KEPT else None
+        _, start, found = kept
+        return found if start == first else found[bisect_left(found, first, key=itemgetter(0)) :]
 
     def propose(
         self, alternatives: Alternatives, spans: Sequence[Span], *, derived: bool = True

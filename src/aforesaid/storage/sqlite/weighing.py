@@ -48,6 +48,8 @@ def weigh_all(shard: Shard, phrases: Sequence[str], pairs: Sequence[str]) -> dic
     near = [array("q", [row for (row,) in execute(_ROWS, (pair,))]) for pair in pairs]
     if len(scored) == 1:  # what most searches of many sessions come to, a few rows each
         factor = smoothing(len(scored[0]), fed) * -1.0
+        if not any(near):
+            return {row: round(addend * factor * SCALE) / SCALE for row, addend in scored[0]}
         weights = {row: addend * factor for row, addend in scored[0]}
         for rows in near:
             more = nearness(len(rows), fed) if rows else 0.0
