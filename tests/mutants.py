@@ -45,6 +45,11 @@ TESTS: dict[str, tuple[str, ...]] = {
         "tests/e2e/test_recall_ranking.py",
         "tests/fuzz/test_recall.py",
     ),
+    "recall/reading.py": (
+        "tests/unit/recall/test_order.py",
+        "tests/e2e/test_recall_ranking.py",
+        "tests/fuzz/test_recall.py",
+    ),
     "recall/topics.py": ("tests/e2e/test_recall_ranking.py", "tests/fuzz/test_recall.py"),
     "storage/sqlite/feeding.py": ("tests/unit/storage/test_feeding.py",),
     "storage/sqlite/weighing.py": ("tests/e2e/test_recall_ranking.py", "tests/contract/test_store_port.py"),

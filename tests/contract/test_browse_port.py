@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 import tempfile
 from typing import TYPE_CHECKING
+from unittest.mock import patch
 
 import pytest
 from hypothesis import given, settings
@@ -17,7 +18,7 @@ from tests.words import any_text
 from aforesaid.clues import find_clues
 from aforesaid.inquiry import KINDS, ROLES, Filter
 from aforesaid.patterns import read_pattern
-from aforesaid.storage.sqlite import open_store
+from aforesaid.storage.sqlite import browse, open_store
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -58,6 +59,19 @@ def test_both_list_the_same_entries(data: st.DataObject, entries: tuple[Entry, .
         if data.draw(st.booleans()):
             real.tree()  # what is known of the session already is used
         assert real.trunk() == fake.trunk() == real.trunk()
+
+
+@settings(max_examples=100)
+@given(st.data(), trees(), st.sampled_from([1, 3, 32]))
+def test_the_last_rows_are_the_same_whatever_was_asked_before(
+    data: st.DataObject, entries: tuple[Entry, ...], kept: int
+) -> None:
+    filters = (Filter(), Filter(roles=("user",)), Filter(summaries=True))
+    asked = data.draw(st.lists(st.tuples(st.integers(1, len(entries) + 1), st.sampled_from(filters)), max_size=8))
+    with both(entries) as (fake, real), patch.object(browse, "LAST", kept):
+        for first, wanted in asked:
+            spans = ((first, len(entries)),)
+            assert real.standings(spans, wanted) == fake.standings(spans, wanted)
 
 
 @settings(max_examples=100)

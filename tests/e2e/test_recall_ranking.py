@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import chain
 from math import log
 from random import Random
 from typing import TYPE_CHECKING, Any
@@ -9,17 +10,19 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from tests import pi
 
-from aforesaid import Engine
+from aforesaid import Engine, recall
 from aforesaid.answers import PART_NAMES
-from aforesaid.errors import RefInvalid, StaleCursor
+from aforesaid.errors import RefInvalid, StaleCursor, StoreCorrupt
 from aforesaid.recall.topics import TIERS, Weighed
+from aforesaid.storage.sqlite.snapshot import ShardSnapshot
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
     from aforesaid import Found
     from aforesaid.inquiry import Outline
+    from aforesaid.recall.topics import Promised
 
 NAMES = ("parse_port", "src/db/pool.py", "E_CONN_4711", "loadConfig", "PG_PORT")
 PHRASES = ("the retry budget", "数据库 端口", "porta del server", "запрос к базе")
@@ -234,3 +237,85 @@ def test_the_score_is_this_sum(tmp_path: Path) -> None:
             hits = engine.recall("PG_PORT", session=file).hits
         assert {hit.entry_id: hit.score for hit in hits} == pytest.approx(sums, abs=1e-6)
         assert [hit.entry_id for hit in hits] == sorted(sums, key=lambda id_: -sums[id_])
+
+
+def fill(folder: Path, sessions: Sequence[Sequence[str]]) -> None:
+    """Sessions of which none is a copy of another; the ids of their entries begin with their letter."""
+    folder.mkdir()
+    for letter, texts in zip("abcdef", sessions, strict=False):
+        rows = [pi.header(letter * 8), *pi.conversation(texts, prefix=letter)]
+        pi.write(folder / f"{letter}.jsonl", rows)
+
+
+@pytest.mark.parametrize("limit", [1, 2, 3, 200])
+def test_where_the_end_of_a_page_is_guessed_to_be_changes_no_page(
+    tmp_path: Path, limit: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    random = Random(5)
+    words = ("server", "port", "proxy", *FILLER)
+    sessions = [[" ".join(random.choices(words, k=random.randint(1, 20))) for _ in range(30)] for _ in range(6)]
+    for number, texts in enumerate(sessions):
+        texts[1] = f"the servers of {number}"
+        texts[9] = f"an observer of {number}"  # which automatic retrieval does not look for
+    fill(tmp_path / "sessions", sessions)
+    asked: list[int] = []
+    promise_all = Weighed.promise_all
+
+    def watched(weighed: Weighed, least: float) -> list[Promised]:
+        found = promise_all(weighed, least)
+        asked.append(len(found))
+        return found
+
+    monkeypatch.setattr(Weighed, "promise_all", watched)
+    with Engine.open(tmp_path / "store") as engine:
+        engine.index(tmp_path / "sessions")
+
+        def pages() -> list[list[tuple[str, float]]]:
+            found: list[list[tuple[str, float]]] = []
+            cursor = None
+            while True:
+                page = engine.recall("server", scope="host-wide", limit=limit, cursor=cursor)
+                found.append([(hit.entry_id, hit.score) for hit in page.hits])
+                cursor = page.next
+                if cursor is None:
+                    return found
+
+        expected = pages()
+        assert len(asked) == 6 * len(expected), "the guess is right"
+        everything = list(chain(*expected))
+        assert all(len(page) == limit for page in expected[:-1])
+        assert len(dict(everything)) == len(everything) == sum("server" in text for text in chain(*sessions))
+        assert sum(id_.endswith("09") for id_, _ in everything[-6:]) == 6
+        scores = [score for _, score in everything[:-6]]
+        assert scores == sorted(scores, reverse=True)
+        counts = {}
+        for likely in (-1e9, 0.5, 1.0, 1e9):
+            monkeypatch.setattr(recall, "_LIKELY", likely)
+            asked.clear()
+            assert pages() == expected
+            counts[likely] = sum(asked[:6])
+        if limit < 6:
+            assert counts[1e9] < counts[1.0] <= counts[0.5] <= counts[-1e9]
+
+
+def test_a_session_that_fails_while_its_texts_are_read_is_one_that_could_not_be_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fill(tmp_path / "sessions", [[f"the server of {number}", "and the port"] for number in range(3)])
+    texts_of = ShardSnapshot.texts
+
+    def failing(snapshot: ShardSnapshot, rows: Sequence[int]) -> tuple[str, ...]:
+        if snapshot.session.file.endswith("b.jsonl"):
+            raise StoreCorrupt("damaged", "index it again")
+        return texts_of(snapshot, rows)
+
+    with Engine.open(tmp_path / "store") as engine:
+        engine.index(tmp_path / "sessions")
+        with monkeypatch.context() as patched:
+            patched.setattr(ShardSnapshot, "texts", failing)
+            for query in ("server", "the", "the server", "PG_PORT of"):
+                page = engine.recall(query, scope="host-wide", match="any")
+                assert {hit.entry_id[0] for hit in page.hits} == {"a", "c"}, query
+                assert (page.status, page.coverage.reasons) == ("partial", ("store-corrupt",))
+                assert page.coverage.indexed_sessions == 2
+        assert engine.recall("server", scope="host-wide").coverage.complete

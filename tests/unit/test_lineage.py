@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.fakes.entries import spans_within
 
 from aforesaid import lineage
 from aforesaid.model import NO_DIGEST, Compaction, Edit, Mark, Run, Tree
@@ -142,6 +143,17 @@ def test_every_id_that_matters_is_asked_for(drawn: tuple[list[int | None], int, 
     assert lineage.see(tree, leaf, {id_: row for id_, row in rows.items() if id_ in asked}) == lineage.see(
         tree, leaf, rows
     )
+
+
+@given(spans_within(25), st.integers(1, 3))
+def test_the_rows_beside_a_place_are_those_that_have_the_places_beside_it(
+    spans: tuple[tuple[int, int], ...], reach: int
+) -> None:
+    places = lineage.Places(spans)
+    rows = {place: row for row in range(30) if (place := places.of(row)) is not None}
+    for place in rows:
+        expected = [rows.get(at, -1) for at in range(place - reach, place + reach + 1)]
+        assert places.around(place, reach) == expected
 
 
 def test_a_host_that_knows_its_context_overrides_the_derived_one() -> None:

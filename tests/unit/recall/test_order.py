@@ -10,10 +10,11 @@ from tests.fakes.entries import spans_within
 from aforesaid import ranking
 from aforesaid.inquiry import ROLES, Filter, Outline, Question
 from aforesaid.lineage import Places
+from aforesaid.model import Header, Session
 from aforesaid.patterns import read_pattern
-from aforesaid.recall.candidates import ask_latest, ask_named
+from aforesaid.recall.candidates import AT_ONCE, Candidates, ask_latest, ask_named, ask_weighed
 from aforesaid.recall.order import Order
-from aforesaid.recall.reading import Budget
+from aforesaid.recall.reading import Budget, search
 from aforesaid.recall.views import View
 
 if TYPE_CHECKING:
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
     from aforesaid.inquiry import Standing
     from aforesaid.model import Role, Span
-    from aforesaid.ports import BrowsePort
+    from aforesaid.ports import BrowsePort, Snapshot
 
 SPEAKERS = st.sampled_from(ROLES)
 
@@ -136,6 +137,73 @@ def test_names_that_stand_somewhere_are_read_there_before_the_index_is_asked_whe
     candidates = ask_named(cast("BrowsePort", nowhere), WHOLE, Filter(), (), nowhere.propose)
     assert (candidates.standings, candidates.others()) == ([], ())
     assert nowhere.asked == ["propose ()"]
+
+
+def test_of_rows_with_a_weight_a_few_are_read_at_once_and_of_many_it_is_asked_who_speaks() -> None:
+    session = Watched((5, 20, 90))
+    weighed = dict.fromkeys(range(10, 30), 1.0)
+    candidates = ask_weighed(cast("BrowsePort", session), WHOLE, Filter(), weighed.keys(), session.propose)
+    assert candidates.ask is not None
+    assert session.asked == []
+    assert not candidates.ask([])
+    assert session.asked == [], "nothing is asked of no row"
+    few = list(range(10, 10 + AT_ONCE))
+    assert [row for row, _, _ in candidates.ask(few)] == few
+    assert session.asked == [f"outlines {few}"]
+    assert [one.row for one in candidates.outlines(few[:2])] == few[:2]
+    assert [one.row for one in candidates.outlines([*few[:2], 29])] == [*few[:2], 29]
+    assert session.asked[1:] == ["outlines [29]"], "what is known is not read again"
+    many = list(range(10, 11 + AT_ONCE))
+    assert [row for row, _, _ in candidates.ask(many)] == many
+    assert session.asked[2:] == [f"standings {WHOLE} {many}"]
+    assert [row for row, _, _ in candidates.others()] == [5, 90]
+
+
+class Reading(Watched):
+    """The same with texts."""
+
+    session = Session(key="s", file="/s", header=Header(host="pi", session_id="s"), entries=400)
+
+    def texts(self, rows: Sequence[int]) -> tuple[str, ...]:
+        self.asked.append(f"texts {rows}")
+        return tuple("the text" if row % 2 else "nothing" for row in rows)
+
+
+def test_of_a_text_that_does_not_match_nothing_else_is_read() -> None:
+    session = Reading((395, 396, 397, 398))
+    view = View(spans=WHOLE, branch=Places(WHOLE), context=Places(()), leaf=None, last=400)
+    order = Order(Question(text="the"), read_pattern("the", "literal", "all"))
+    candidates = ask_latest(cast("BrowsePort", session), WHOLE, Filter(), session.propose)
+
+    def found(limit: int, *, limited: bool) -> list[int]:
+        hits, stopped = search(
+            cast("Snapshot", session), view, candidates, order, after=None, limit=limit,
+            budget=Budget(limited=limited), admits=lambda one: one.row != 395,
+        )  # fmt: skip
+        assert stopped is None
+        assert all(hit.matched == ("the",) for hit in hits)
+        return [hit.outline.row for hit in hits]
+
+    narrowed = ask_latest(cast("BrowsePort", session), WHOLE, Filter(), session.propose)
+    assert narrowed.narrow is not None
+    candidates = narrowed.narrow(395)
+    session.asked.clear()
+    assert found(6, limited=False) == [397]
+    assert session.asked == ["texts [398, 397, 396, 395]"], "the few outlines are known"
+    assert found(6, limited=True) == [397]
+    wide = Reading(tuple(range(300, 401)))
+    session = wide
+    candidates = Candidates(
+        standings=wide.standings(((300, 400),), Filter()),
+        outlines=lambda rows: wide.outlines(WHOLE, Filter(), rows),
+    )
+    wide.asked.clear()
+    assert found(1, limited=False) == [399, 397], "one more than the limit"
+    rows = list(range(400, 384, -1))
+    assert wide.asked == [f"texts {rows}", f"outlines {[row for row in rows if row % 2]}"]
+    wide.asked.clear()
+    assert found(1, limited=True) == [399, 397]
+    assert wide.asked == [f"outlines {rows}", f"texts {rows}"], "the place that was reached has to be known"
 
 
 def outline(row: int, timestamp: str | None = None) -> Outline:

@@ -14,6 +14,7 @@ from aforesaid.errors import (
     StoreFull,
 )
 from aforesaid.indexing import sync
+from aforesaid.inquiry import Filter
 from aforesaid.storage.sqlite import SqliteStore, open_store
 from aforesaid.storage.sqlite.connection import CACHE_KIB
 from aforesaid.storage.sqlite.store import key_of
@@ -54,6 +55,33 @@ def test_a_connection_that_wrote_much_is_not_used_again(tmp_path: Path, folder: 
         sync(store, READER, str(file))
         assert (store._kept(key_of(str(file))) is not None) is kept
     store.close()
+
+
+def test_no_statement_is_compiled_anew_for_another_value(tmp_path: Path, folder: Path) -> None:
+    file = transcript(tmp_path, 200)
+    compiled: dict[str, int] = {}
+
+    def count(event: dict[str, Any]) -> None:
+        compiled[event["sql"]] = event["stmt_status"]["SQLITE_STMTSTATUS_REPREPARE"]
+
+    apsw.connection_hooks.append(lambda connection: connection.trace_v2(apsw.SQLITE_TRACE_PROFILE, count))
+    try:
+        store = open_store(str(folder))
+        sync(store, READER, str(file))
+        store.close()
+        store = open_store(str(folder))
+        with store.read(key_of(str(file))) as snapshot:
+            for word in ("text", "number", "one", "two", "three"):
+                snapshot.find_terms((word,), ((1, 200),), 5)
+                snapshot.weigh_all((word,), (), last=200)
+            for row in range(1, 20):
+                snapshot.outlines(((1, 200),), Filter(), (row,))
+                snapshot.entries((row,))
+        store.close()
+    finally:
+        apsw.connection_hooks.pop()
+    assert any("search_idx" in sql for sql in compiled), "FTS5 looked for words"
+    assert not any(compiled.values())
 
 
 def test_folders_among_the_session_files_are_none(folder: Path) -> None:
