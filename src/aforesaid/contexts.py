@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from aforesaid.branches import find_branch
 from aforesaid.planning.context import read_native, recall_native
 from aforesaid.planning.track import Track
+from aforesaid.sidechains import opener
 from aforesaid.transcripts import find_context
 
 if TYPE_CHECKING:
@@ -61,7 +62,7 @@ class Contexts:
         track = self._tracks.pop(session.key, None) or Track()
         with self._store.read(session.key) as snapshot:
             try:
-                with open(session.file, "rb") as source:
+                with open(session.file, "rb", opener=opener) as source:
                     track.follow(snapshot, ids, find_context(session.header.host), source)
             except OSError:
                 track.follow(snapshot, ids, None, None)
@@ -75,7 +76,7 @@ class Contexts:
         """The messages of the session's file; None if it does not hold the session's lines."""
         with self._store.read(session.key) as snapshot:
             try:
-                with open(session.file, "rb") as source:
+                with open(session.file, "rb", opener=opener) as source:
                     return read_native(snapshot, find_branch(snapshot, leaf).spans, port, source)
             except OSError:
                 return None

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import json
+import subprocess
 import sys
 from contextlib import asynccontextmanager
+from threading import Timer
 from typing import TYPE_CHECKING, Any
 
 import anyio
 import jsonschema  # type: ignore[import-untyped]
 import pytest
-from mcp import Client, StdioServerParameters
+from mcp import Client, MCPError, StdioServerParameters
 from mcp.client.stdio import stdio_client
+from mcp.types import INTERNAL_ERROR, INVALID_PARAMS
 from tests import pi
 from tests.e2e.desk import SESSION, TEXTS, Desk, compacted, desk
 
@@ -249,10 +252,17 @@ def test_entries_are_resources(desk: Desk, transcript: Path) -> None:
         assert document["entries"][0]["text"] == TEXTS[1]
         for uri, code in (
             (entry_uri(SESSION, "zz"), "entry-unknown"), (entry_uri("nowhere", "a"), "session-not-found"),
-            ("history://session/x", "bad-argument"),
+            ("history://session/x", "bad-argument"), ("history://x", "bad-argument"),
+            ("file:///etc/passwd", "bad-argument"),
         ):  # fmt: skip
-            (content,) = (await client.read_resource(uri)).contents
-            assert json.loads(content.text)["error"]["code"] == code  # type: ignore[union-attr]
+            with pytest.raises(MCPError) as refusal:
+                await client.read_resource(uri)
+            assert (refusal.value.code, refusal.value.data["code"]) == (INVALID_PARAMS, code)
+            assert refusal.value.message == f"{refusal.value.data['message']}; {refusal.value.data['hint']}"
+        transcript.unlink()
+        with pytest.raises(MCPError) as failure:
+            await client.read_resource(entry_uri(SESSION, "e0000001"))
+        assert (failure.value.code, failure.value.data["code"]) == (INTERNAL_ERROR, "source-missing")
 
     talk(desk, check, "--session", str(transcript))
 
@@ -266,6 +276,46 @@ def test_lone_surrogates_reach_the_client_as_something_it_can_read(desk: Desk) -
         assert answer.structured_content["hits"][0]["snippet"] == "half \ufffd of it"
 
     talk(desk, check, "--session", str(file))
+
+
+def test_half_of_a_surrogate_pair_in_an_argument_is_answered(desk: Desk, transcript: Path) -> None:
+    hello = {
+        "protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "node", "version": "1"},
+    }  # fmt: skip
+    lines = [
+        json.dumps({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": hello}),
+        json.dumps({"jsonrpc": "2.0", "method": "notifications/initialized"}),
+        *(
+            f'{{"jsonrpc":"2.0","id":{number},"method":"tools/call","params":'
+            f'{{"name":"history_recall","arguments":{{"query":"{query}"}}}}}}'
+            for number, query in enumerate([r"a\ud800", "PG_PORT", r"\uDC00\ud83d\ude00", "{half"], 2)
+        ),
+        '{"jsonrpc":"2.0","id":6,"method":"tools/call","params":{"name":"history_recall","arguments":{"query":"\\ud8"',
+        json.dumps({"jsonrpc": "2.0", "id": 7, "method": "ping"}),
+    ]
+    command = [sys.executable, "-m", "aforesaid", "mcp", "--session", str(transcript)]
+    with subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=desk.environment, cwd=desk.folder
+    ) as server:
+        assert server.stdin is not None
+        assert server.stdout is not None
+        # Whoever waits for an answer that does not come is let go.
+        timer = Timer(60, server.kill)
+        timer.start()
+        try:
+            server.stdin.write("".join(line + "\n" for line in lines).encode())
+            server.stdin.flush()
+            answers: dict[int, Any] = {}
+            while len(answers) < 6 and (line := server.stdout.readline()):
+                answer = json.loads(line)
+                if "id" in answer:
+                    answers[answer["id"]] = answer
+            server.stdin.close()
+        finally:
+            timer.cancel()
+    assert sorted(answers) == [1, 2, 3, 4, 5, 7], "a line that cannot be mended has no answer, the next ones have"
+    hits = {number: len(answers[number]["result"]["structuredContent"]["hits"]) for number in (2, 3, 4, 5)}
+    assert hits == {2: 0, 3: 2, 4: 0, 5: 0}
 
 
 def claude_row(uuid: str, parent: str | None, role: str, content: Any) -> dict[str, Any]:
@@ -333,8 +383,9 @@ def test_tools_that_are_switched_off_are_neither_listed_nor_answered(desk: Desk,
     async def check(client: Client) -> None:
         assert (await client.list_tools()).tools == []
         assert await refused(client, "history_recall", query="port") == "tools-disabled"
-        (content,) = (await client.read_resource(entry_uri(SESSION, "e0000001"))).contents
-        assert json.loads(content.text)["error"]["code"] == "tools-disabled"  # type: ignore[union-attr]
+        with pytest.raises(MCPError) as refusal:
+            await client.read_resource(entry_uri(SESSION, "e0000001"))
+        assert refusal.value.data["code"] == "tools-disabled"
 
     talk(desk, check, "--session", str(transcript), "--set", "historyTools.enabled=false")
 

@@ -13,6 +13,7 @@ from tests import pi
 from aforesaid import Caller, Engine
 from aforesaid.engine import recalling
 from aforesaid.errors import BadArgument, ScopeNotAllowed, SessionNotFound, StaleCursor
+from aforesaid.recall import scopes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -309,6 +310,47 @@ def test_a_damaged_session_is_said_to_be_missing(tmp_path: Path) -> None:
         assert "store-corrupt" in coverage.reasons
         assert coverage.indexed_sessions == 5
         assert coverage.eligible_sessions == 6
+
+
+@pytest.mark.parametrize("mended_after", [1, 3, 99])
+def test_what_one_page_could_not_read_all_that_follow_say_and_count(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, mended_after: int
+) -> None:
+    monkeypatch.setattr(scopes, "SESSIONS", 6)
+    (tmp_path / "p").mkdir()
+    for number in range(8):
+        rows = pi.conversation([f"walnut {number}", f"walnut again {number}"], prefix=f"{number:x}")
+        pi.write(tmp_path / "p" / f"s{number:02}.jsonl", [pi.header(f"id-{number}"), *rows])
+    with Engine.open(tmp_path / "store") as engine:
+        engine.index(tmp_path / "p")
+        keys = [session.key for session in engine.sessions()]
+    shards = list((tmp_path / "store" / "sessions").glob("*.db"))
+    # One of those that are searched together first, and one of the others.
+    damaged = {shard: shard.read_bytes() for shard in shards if keys[1] in shard.name or keys[-1] in shard.name}
+    assert len(damaged) == 2
+    for shard in damaged:
+        shard.write_bytes(b"no database at all" * 1000)
+    told: list[tuple[bool, int, bool]] = []
+    found: list[tuple[str, str]] = []
+    cursor = None
+    with Engine.open(tmp_path / "store") as engine:
+        while True:
+            page = engine.recall("walnut", scope="host-wide", limit=2, cursor=cursor)
+            reach = page.coverage
+            told.append((reach.complete, reach.indexed_sessions, "store-corrupt" in reach.reasons))
+            found += [(hit.session_id, hit.entry_id) for hit in page.hits]
+            cursor = page.next
+            if cursor is None:
+                break
+            if len(told) == mended_after:
+                for shard, data in damaged.items():
+                    shard.write_bytes(data)
+    assert len(found) == len(set(found)) == (12 if mended_after == 99 else len(found)) < 16
+    assert {(complete, said) for complete, _, said in told} == {(False, True)}
+    counts = [count for _, count, _ in told]
+    assert counts == sorted(counts, reverse=True)
+    assert counts[:3] == [7, 7, 7], "each session that was not read counts once"
+    assert counts[-1] == 6 or mended_after != 99
 
 
 def test_a_parent_that_cannot_be_found_or_proven_is_said_to_be_missing(tmp_path: Path) -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+from threading import Timer
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -213,6 +215,29 @@ def test_a_file_that_cannot_be_read_is_an_error(engine: Engine, file: Path) -> N
     file.chmod(0)
     with pytest.raises(SourceUnreadable):
         bound_by_modes(lambda: engine.expand(ref))
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="pipes with names")
+@pytest.mark.parametrize("private", [False, True])
+def test_a_pipe_in_place_of_the_file_is_an_error_that_nobody_waits_for(
+    tmp_path: Path, file: Path, *, private: bool
+) -> None:
+    rules = {**PRIVATE, "privacy.rules": [{"path": "*.pem", "classification": "local-only"}]}
+    with Engine.open(tmp_path / "store", settings=rules if private else {}) as engine:
+        engine.index(file)
+        ref = ref_of(engine, file, "first")
+        file.unlink()
+        os.mkfifo(file)
+        released: list[int] = []
+        # Whoever waits is let go after a while; nobody should be.
+        timer = Timer(20, lambda: released.append(os.open(file, os.O_WRONLY | os.O_NONBLOCK)))
+        timer.start()
+        try:
+            with pytest.raises(StaleSource, match="no regular file"):
+                engine.expand(ref)
+        finally:
+            timer.cancel()
+        assert not released
 
 
 def test_a_folder_in_place_of_the_file_is_an_error(engine: Engine, file: Path) -> None:
@@ -501,6 +526,26 @@ def test_a_pattern_that_takes_too_long_is_told_and_can_be_followed(engine: Engin
     assert page.next is not None, "the time for a page is over before every text was tried"
     again = engine.recall("(?:x+x+)+y", session=other, mode="regex", cursor=page.next)
     assert again.next != page.next
+
+
+def test_what_a_page_could_not_decide_the_following_ones_say_too(engine: Engine, tmp_path: Path) -> None:
+    texts = [f"ok {number}" for number in range(12)]
+    texts[10] = "a" * 40 + "!"
+    other = pi.write(tmp_path / "slow.jsonl", [pi.header("slow"), *pi.conversation(texts)])
+    told, found = [], []
+    cursor = None
+    while True:
+        page = engine.recall(
+            "(a|aa)+b|(a|aa)+$|ok", session=other, mode="regex", limit=3, cursor=cursor,
+        )  # fmt: skip
+        told.append((page.status, page.coverage.complete, page.coverage.reasons))
+        found += [hit.entry_id for hit in page.hits]
+        cursor = page.next
+        if cursor is None:
+            break
+    assert sorted(found) == [f"e{number:07}" for number in range(12) if number != 10]
+    assert told == [("partial", False, ("pattern-budget",))] * 4
+    assert engine.recall("ok", session=other, limit=3).coverage.complete, "another question knows nothing of it"
 
 
 def test_the_score_is_that_of_automatic_retrieval_as_documented(engine: Engine, tmp_path: Path) -> None:

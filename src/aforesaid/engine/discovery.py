@@ -15,6 +15,7 @@ from aforesaid.errors import (
     NotATranscript,
     PathMissing,
 )
+from aforesaid.sidechains import opener
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -88,7 +89,7 @@ def recognise(file: str, host: str | None = None) -> TranscriptPort:
     from aforesaid.transcripts import detect, readers  # late: brings the parser
 
     try:
-        with open(file, "rb") as source:
+        with open(file, "rb", opener=opener) as source:
             reader = detect(source.read(_HEAD))
     except OSError:
         return _any_reader(host)

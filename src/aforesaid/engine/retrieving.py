@@ -26,7 +26,7 @@ from aforesaid.errors import (
 )
 from aforesaid.retrieval import retrieve
 from aforesaid.retrieval.options import RetrievalOptions
-from aforesaid.sidechains import file_of, is_present
+from aforesaid.sidechains import file_of, is_present, opener
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -317,7 +317,7 @@ def _source_lines(answer: Retrieval, held: bytearray | None) -> tuple[bytes | No
                 source = hit.ranked.candidate.entry.source
                 file = source.file or file_of(answer.session.file)
                 if file not in files:
-                    files[file] = opened.enter_context(open(file, "rb", buffering=0))
+                    files[file] = opened.enter_context(open(file, "rb", buffering=0, opener=opener))
                 files[file].seek(source.offset)
                 line = files[file].read(source.length)
                 found.append(line if sha256(line) == source.sha256 else None)

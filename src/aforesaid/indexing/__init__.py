@@ -32,7 +32,7 @@ from aforesaid.indexing.changes import compare, continues, seal
 from aforesaid.language.secret_formats import VERSION
 from aforesaid.model import Entry, Session
 from aforesaid.reports import IndexReport, SyncReport
-from aforesaid.sidechains import file_of
+from aforesaid.sidechains import file_of, opener
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -211,7 +211,7 @@ def _expected(file: str) -> Iterator[None]:
 def _opened(file: str) -> Iterator[BinaryIO]:
     """The transcript, open for reading; failures of the system in the block are failures of the file."""
     try:
-        with open(file_of(file), "rb") as source:
+        with open(file_of(file), "rb", opener=opener) as source:
             yield source
     except FileNotFoundError as error:
         raise PathMissing(f"there is no file {file}", "check the path") from error
@@ -345,7 +345,7 @@ def _position(item: Entry | Flaw) -> int:
 
 def _ids(reader: TranscriptPort, file: str, point: Checkpoint | None) -> frozenset[str]:
     """All ids of the part that is being read, for entries whose parent may come later in the file."""
-    with open(file_of(file), "rb") as source:
+    with open(file_of(file), "rb", opener=opener) as source:
         return frozenset(item.id for item in reader.read(source, file, point) if item.id is not None)
 
 

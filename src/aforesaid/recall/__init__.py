@@ -30,7 +30,7 @@ from aforesaid.patterns import read_pattern
 from aforesaid.recall.hits import Searched, make_found
 from aforesaid.recall.opening import Asked, look, open_session
 from aforesaid.recall.order import Order
-from aforesaid.recall.pages import Point, follow, mark, name_question
+from aforesaid.recall.pages import Left, Point, follow, mark, name_question
 from aforesaid.recall.reading import SECONDS, Budget, search
 from aforesaid.recall.replaced import REDACTED
 from aforesaid.recall.topics import OTHER
@@ -86,7 +86,7 @@ class _Page(Struct, kw_only=True):
     more: bool = False
     undecided: bool = False
     policy: bool = False
-    unreadable: dict[str, str]
+    left: Left = Left()
 
 
 def recall(
@@ -135,7 +135,7 @@ def recall(
     )  # fmt: skip
     started = perf_counter()
     point = point or Point(sessions=sessions)
-    page = _Page(hits=[], end=None, unreadable={})
+    page = _Page(hits=[], end=None)
     with ExitStack() as opened:
         while True:
             _search_batch(asked, point, page, opened)
@@ -180,8 +180,10 @@ def _search_batch(asked: Asked, point: Point, page: _Page, opened: ExitStack) ->
         found = search_all(bound=None)
     if failed and point.start == 0 and len(batch) == 1 and not together.more:
         raise next(iter(failed.values()))
-    page.unreadable.update({one.key: failed[one.key].code for one in batch if one.key in failed})
-    page.hits, page.end = _end(found.hits, found.stops, found.end or point, limit, more=together.more)
+    codes = {one.key: failed[one.key].code for one in batch if one.key in failed}
+    page.left = point.left.add(codes, undecided=page.undecided, policy=page.policy)
+    end = replace(found.end or point, left=page.left)
+    page.hits, page.end = _end(found.hits, found.stops, end, limit, more=together.more)
 
 
 class _Found(Struct, kw_only=True):
@@ -279,13 +281,13 @@ def _end(
 
 
 def _cover(asked: Asked, page: _Page) -> Reach:
-    selection = asked.selection
-    found = dict.fromkeys((*selection.reasons, *page.unreadable.values()))
-    if page.undecided:
+    selection, left = asked.selection, page.left
+    found = dict.fromkeys((*selection.reasons, *left.codes))
+    if left.undecided:
         found[PATTERN_BUDGET] = None
     if asked.pattern is not None and asked.pattern.dropped:
         found[TERMS_DROPPED] = None
-    if page.policy:
+    if left.policy:
         found[POLICY] = None
     if page.end is not None and page.more:
         found[NOT_OPENED] = None
@@ -294,7 +296,7 @@ def _cover(asked: Asked, page: _Page) -> Reach:
         told |= UNSURE  # whole sessions are searched, whatever hangs on what
     return Reach(
         complete=found.keys() <= told,
-        indexed_sessions=selection.known - len(page.unreadable),
+        indexed_sessions=selection.known - left.unread,
         eligible_sessions=max(selection.eligible, selection.known),
         stale_sessions=selection.stale,
         reasons=tuple(found),

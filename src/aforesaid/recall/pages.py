@@ -25,8 +25,52 @@ if TYPE_CHECKING:
     from aforesaid.refs import Issuer
 
 
-_KIND: Final = "cursor.3"
+_KIND: Final = "cursor.4"
 """Grows with the fields of a cursor: those of an older version are another search's."""
+
+
+class Left(Struct, frozen=True, kw_only=True):
+    """What the pages up to a place have left out: those that follow are not complete either.
+
+    Attributes:
+        codes: of the store, for sessions that could not be read.
+        sessions: how many of those there were in the batches before.
+        names: of those in the batch that is being searched.
+        undecided: whether a pattern took too long.
+        policy: whether a privacy policy was in force.
+    """
+
+    codes: tuple[str, ...] = ()
+    sessions: int = 0
+    names: tuple[bytes, ...] = ()
+    undecided: bool = False
+    policy: bool = False
+
+    @property
+    def unread(self) -> int:
+        """Sessions that could not be read."""
+        return self.sessions + len(self.names)
+
+    def add(self, failed: Mapping[str, str], *, undecided: bool, policy: bool) -> Left:
+        """The same, and what was left out now.
+
+        Args:
+            failed: codes of the store for sessions that could not be read, by key.
+            undecided: whether a pattern took too long.
+            policy: whether a privacy policy was in force.
+        """
+        names = [_digest(key.encode("utf-8", "surrogatepass")) for key in failed]
+        return Left(
+            codes=tuple(dict.fromkeys((*self.codes, *failed.values()))),
+            sessions=self.sessions,
+            names=tuple(dict.fromkeys((*self.names, *names))),
+            undecided=self.undecided or undecided,
+            policy=self.policy or policy,
+        )
+
+    def step(self) -> Left:
+        """The same at the beginning of the next batch."""
+        return replace(self, sessions=self.unread, names=())
 
 
 class Point(Struct, frozen=True, kw_only=True):
@@ -40,6 +84,7 @@ class Point(Struct, frozen=True, kw_only=True):
         leaf: row of the leaf of the own session's active branch at the time.
         last: last row of the own session at the time.
         after: place of the last hit, or of the last text that was read; None at the beginning of the batch.
+        left: what was left out up to here.
     """
 
     sessions: bytes
@@ -49,6 +94,7 @@ class Point(Struct, frozen=True, kw_only=True):
     leaf: int | None = None
     last: int = 0
     after: Key | None = None
+    left: Left = Left()
 
     def move(self, after: Key) -> Point:
         """The same, behind a place."""
@@ -56,7 +102,7 @@ class Point(Struct, frozen=True, kw_only=True):
 
     def step(self) -> Point:
         """The beginning of the next batch."""
-        return replace(self, start=self.end, end=0, after=None)
+        return replace(self, start=self.end, end=0, after=None, left=self.left.step())
 
 
 def name_question(question: Question, session: str, *, contextual: bool) -> bytes:
@@ -100,7 +146,9 @@ def mark(point: Point, question: bytes, issuer: Issuer) -> str:
     if point.after is not None:
         tier, score, *texts = point.after
         place = [tier, score, *(text.encode("utf-8", "surrogatepass") for text in texts)]
-    fields = [question, point.sessions, point.start, point.end, point.content, point.leaf, point.last, *place]
+    left = point.left
+    missed = [left.codes, left.sessions, left.names, left.undecided, left.policy] if left != Left() else []
+    fields = [question, point.sessions, point.start, point.end, point.content, point.leaf, point.last, missed, *place]
     return seal(_KIND, fields, issuer)
 
 
@@ -115,10 +163,14 @@ def follow(cursor: str | None, question: bytes, issuer: Issuer) -> Point | None:
     fields = unseal(_KIND, cursor, issuer)
     if fields is None or fields[0] != question:
         raise RefInvalid("the cursor does not belong to this search", "repeat the same arguments, or begin anew")
-    _, sessions, start, end, content, leaf, last, *place = fields
+    _, sessions, start, end, content, leaf, last, missed, *place = fields
+    left = Left()
+    if missed:
+        codes, before, names, undecided, policy = missed
+        left = Left(codes=tuple(codes), sessions=before, names=tuple(names), undecided=undecided, policy=policy)
     after = None
     if place:
         tier, score, *texts = place
         time, id_, key = (text.decode("utf-8", "surrogatepass") for text in texts)
         after = (tier, score, time, id_, key)
-    return Point(sessions=sessions, start=start, end=end, content=content, leaf=leaf, last=last, after=after)
+    return Point(sessions=sessions, start=start, end=end, content=content, leaf=leaf, last=last, after=after, left=left)

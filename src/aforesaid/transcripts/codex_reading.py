@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Final, TypeGuard
 import msgspec
 
 from aforesaid.model import Checkpoint, Compaction, Entry, Flaw, Header, Source
+from aforesaid.sidechains import opener
 from aforesaid.transcripts import codex_entries, codex_origins, codex_rows
 from aforesaid.transcripts.codex import CodexTranscripts
 from aforesaid.transcripts.objects import text_or_none
@@ -236,7 +237,7 @@ class CodexReading(Pass):
             yield missing
             return
         try:
-            with open(file, "rb") as source:
+            with open(file, "rb", opener=opener) as source:
                 reading = CodexReading(source, file, Checkpoint(), forks=forks)
                 for item in reading.until(base.end_ordinal_exclusive):
                     if isinstance(item, Entry):

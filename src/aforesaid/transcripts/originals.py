@@ -10,7 +10,7 @@ from hashlib import sha256
 from typing import TYPE_CHECKING
 
 from aforesaid.errors import SourceMissing, SourceUnreadable, StaleSource
-from aforesaid.sidechains import file_of
+from aforesaid.sidechains import NotRegular, file_of, opener
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 def read_line(file: str, source: Source) -> bytes | None:
     """The raw line of an entry; b"" if there is no transcript any more, None if the line is not what it was."""
     try:
-        with open(source.file or file_of(file), "rb") as lines:
+        with open(source.file or file_of(file), "rb", opener=opener) as lines:
             lines.seek(source.offset)
             line = lines.read(source.length)
     except FileNotFoundError:
@@ -36,7 +36,7 @@ def verify(file: str, sources: Sequence[Source]) -> None:
 
     Raises:
         SourceMissing: there is no such file.
-        StaleSource: a line is not what it was.
+        StaleSource: a line is not what it was, or something else stands in the file's place.
         SourceUnreadable: the system refuses.
     """
     by_file: dict[str, list[Source]] = {}
@@ -49,7 +49,7 @@ def verify(file: str, sources: Sequence[Source]) -> None:
 def _verify(file: str, sources: Sequence[Source]) -> None:
     """The same for lines that stand in one file."""
     try:
-        with open(file, "rb") as lines:
+        with open(file, "rb", opener=opener) as lines:
             for source in sources:
                 lines.seek(source.offset)
                 if sha256(lines.read(source.length)).digest() != source.sha256:
@@ -58,6 +58,8 @@ def _verify(file: str, sources: Sequence[Source]) -> None:
                     )
     except FileNotFoundError as error:
         raise SourceMissing(f"{file} is gone", "bring the transcript back") from error
+    except NotRegular as error:
+        raise StaleSource(f"{file} is no regular file any more", "bring the transcript back") from error
     except OSError as error:
         raise SourceUnreadable(f"{file} cannot be read: {error.strerror}", "check its permissions") from error
 

@@ -12,14 +12,15 @@ from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import quote, unquote
 
 import anyio
-from mcp import types
+from mcp import MCPError, types
 from mcp.server.lowlevel import Server
 from mcp.server.stdio import stdio_server
 
 from aforesaid import __version__
-from aforesaid.errors import AforesaidError, BadArgument
+from aforesaid.errors import AforesaidError, BadArgument, UsageError
 from aforesaid.hosts import wire
 from aforesaid.hosts.mcp.callers import find_place
+from aforesaid.hosts.mcp.lines import Incoming
 from aforesaid.hosts.tools import WARNING, refusal
 
 if TYPE_CHECKING:
@@ -156,7 +157,11 @@ class HistoryServer:
     async def read_resource(
         self, context: Context, params: types.ReadResourceRequestParams
     ) -> types.ReadResourceResult:
-        """One entry, as `history_expand` shows it."""
+        """One entry, as `history_expand` shows it.
+
+        Raises:
+            MCPError: it cannot be shown; its data is the error of our documents.
+        """
         uri = str(params.uri)
         session, slash, entry = uri.removeprefix(_SCHEME).partition("/entry/")
         if uri.startswith(_SCHEME) and session and slash and entry:
@@ -164,6 +169,8 @@ class HistoryServer:
             document = await self._answer(context, "history_expand", arguments)
         else:
             document = refusal(BadArgument(f"there is no resource {uri}", f"write it as {_TEMPLATE}"))
+        if "error" in document:
+            raise _unread(document)
         text = wire.encode(document).decode("utf-8")
         contents = types.TextResourceContents(uri=params.uri, mime_type="application/json", text=text)
         return types.ReadResourceResult(contents=[contents])
@@ -186,6 +193,13 @@ def _failed(document: Document) -> types.CallToolResult:
     return types.CallToolResult(content=[types.TextContent(type="text", text=text)], is_error=True)
 
 
+def _unread(document: Document) -> MCPError:
+    told = _encodable(document["error"])
+    asked_wrongly = told["code"] in {kind.code for kind in UsageError.__subclasses__()}
+    number = types.INVALID_PARAMS if asked_wrongly else types.INTERNAL_ERROR
+    return MCPError(number, f"{told['message']}; {told['hint']}", told)
+
+
 def _encodable(value: Any) -> Any:
     """The same with lone surrogates, which the SDK cannot write, replaced."""
     if isinstance(value, str):
@@ -201,6 +215,6 @@ def run(engine: Engine, tools: HistoryTools, around: Surroundings, renew: Callab
 
     async def serve() -> None:
         async with stdio_server() as (reading, writing):
-            await server.run(reading, writing, server.create_initialization_options())
+            await server.run(Incoming(reading), writing, server.create_initialization_options())
 
     anyio.run(serve)
