@@ -171,6 +171,27 @@ def test_many_stretches_are_picked_from_the_whole_product() -> None:
         assert [one.row for one in matrix.nearest(query, spans, 3, -1.0)] == [399, 397, 395]
 
 
+@pytest.mark.parametrize("values", [30_000, 100, 2, 1])
+def test_the_highest_of_very_many_are_those_of_a_sort(values: int) -> None:
+    # From some 15,000 scores on they are not selected among all; with few values most are equal.
+    count = 20_011
+    scores = (numpy.arange(count) * 7_919 % count % values).astype("f4")
+    matrix = NumpyMatrix(held([1], [unit([1.0] * SIZE)]), SIZE, numpy)
+    for wanted in (1, 96, 100, 400, count):
+        places = matrix._highest(scores, wanted)
+        assert len(set(places.tolist())) == wanted
+        assert numpy.sort(scores[places]).tolist() == numpy.sort(scores)[count - wanted :].tolist()
+
+
+def test_the_nearest_of_very_many_rows_are_those_of_a_sort() -> None:
+    rows = range(1, 20_001)
+    given = held(rows, [unit([1.0, (row * 7_919 % 20_011) / 400_000, *[0.0] * 6]) for row in rows])
+    query, spans = array("f", unit([1.0, 0.3, *[0.0] * 6])).tobytes(), [(1, 9_000), (9_500, 20_000)]
+    found = NumpyMatrix(given, SIZE, numpy).nearest(query, spans, 80, -1.0, usual=USUAL)
+    assert [(one.row, one.similarity) for one in found] == expect(given, query, spans, 80, -1.0, None)
+    assert found == ArrayMatrix(given, SIZE).nearest(query, spans, 80, -1.0, usual=USUAL)
+
+
 def test_many_refused_rows_do_not_starve_the_others() -> None:
     rows = list(range(1, 1001))
     given = held(rows, [unit([1.0, row / 1000, *[0.0] * 6]) for row in rows])
