@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from functools import cached_property
-from itertools import chain
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
@@ -257,7 +256,7 @@ class Recalling(Retrieving):
         arrangement, own = selection.arrangement, selection.own
         name = (arrangement.name, None if own is None else (own.key, own.generation, own.entries))
         if self._replaced is None or self._replaced[0] != name or self._replaced[1] is None:
-            self._replaced = name, holds_replaced(self._store, list(chain(*arrangement.families)))
+            self._replaced = name, holds_replaced(self._store, arrangement.sessions)
         if self._replaced[1] is False:
             return selection
         more = (REDACTED, REDACTED_QUERY) if may_be_secret(question.text, question.mode) else (REDACTED,)

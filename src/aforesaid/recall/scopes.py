@@ -45,11 +45,13 @@ class Arrangement(Struct, frozen=True, kw_only=True):
     """The sessions of a scope in the order in which they are searched, families together.
 
     Attributes:
+        sessions: all of them, as they were given.
         families: the own session's first, then by their newest session.
         places: where a session stands among them, by its key.
         name: changes when a session of the scope changes, comes or goes; the own one may grow.
     """
 
+    sessions: Sequence[Session]
     families: tuple[tuple[Session, ...], ...]
     places: dict[str, int]
     name: bytes
@@ -164,6 +166,7 @@ def arrange(store: StorePort, own: Session | None, sessions: Sequence[Session]) 
         families = {first: [own, *families.pop(first, [])], **families}
     listed = tuple(map(tuple, families.values()))
     return Arrangement(
+        sessions=sessions,
         families=listed,
         places={session.key: place for place, family in enumerate(listed) for session in family},
         name=name_sessions(listed, "" if own is None else own.key),

@@ -102,8 +102,9 @@ class Surveyor:
             return []
         known = self._listed.get(folder)
         if known is None or known[0] is not names:
-            files = [os.path.join(folder, name) for name in sorted(names) if name.endswith(SUFFIX)]
-            known = self._listed[folder] = names, [file for file in files if os.path.normcase(file) not in self._taken]
+            inside, taken = os.path.join(folder, ""), self._taken
+            found = [inside + name for name in names if name.endswith(SUFFIX)]
+            known = self._listed[folder] = names, sorted([one for one in found if os.path.normcase(one) not in taken])
         return known[1]
 
 
