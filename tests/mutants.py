@@ -50,7 +50,11 @@ TESTS: dict[str, tuple[str, ...]] = {
         "tests/e2e/test_recall_ranking.py",
         "tests/fuzz/test_recall.py",
     ),
-    "recall/topics.py": ("tests/e2e/test_recall_ranking.py", "tests/fuzz/test_recall.py"),
+    "recall/topics.py": (
+        "tests/unit/recall/test_topics.py",
+        "tests/e2e/test_recall_ranking.py",
+        "tests/fuzz/test_recall.py",
+    ),
     "storage/sqlite/feeding.py": ("tests/unit/storage/test_feeding.py",),
     "storage/sqlite/weighing.py": ("tests/e2e/test_recall_ranking.py", "tests/contract/test_store_port.py"),
 }
