@@ -3,6 +3,7 @@ from __future__ import annotations
 from math import fsum
 from typing import TYPE_CHECKING, cast
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.fakes.entries import spans_within
@@ -204,6 +205,25 @@ def test_of_a_text_that_does_not_match_nothing_else_is_read() -> None:
     wide.asked.clear()
     assert found(1, limited=True) == [399, 397]
     assert wide.asked == [f"outlines {rows}", f"texts {rows}"], "the place that was reached has to be known"
+
+
+@pytest.mark.parametrize("asks", [False, True])
+def test_the_index_is_asked_only_where_more_texts_than_a_few_may_come_before_the_end(asks: bool) -> None:
+    session = Reading(tuple(range(1, 401)))
+    view = View(spans=WHOLE, branch=Places(WHOLE), context=Places(()), leaf=None, last=400)
+    order = Order(Question(text="the"), read_pattern("the", "literal", "all"))
+    scores = [score for score, _ in order.rank(session.standings(WHOLE, Filter()), view, ("the",))]
+    may = {len(order.rank(session.standings(WHOLE, Filter()), view, ("the",), least=one)): one for one in scores}
+    least = may[AT_ONCE + asks]
+    session.asked.clear()
+    hits, _ = search(
+        cast("Snapshot", session), view, ask_latest(cast("BrowsePort", session), WHOLE, Filter(), session.propose),
+        order, after=None, bound=(0, -least, "\x7f", "zzz", "s"), limit=9, budget=Budget(limited=False),
+        admits=lambda _: True,
+    )  # fmt: skip
+    assert [hit.score for hit in hits] == [one for one in scores[::-1][1::2] if one >= least]
+    assert session.asked[0].startswith("standings"), "what may come before the end is seen first"
+    assert any(asked.startswith("propose") for asked in session.asked) is asks
 
 
 def outline(row: int, timestamp: str | None = None) -> Outline:
