@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from aforesaid import contextual
+from aforesaid import contextual, ranking
 from aforesaid.inquiry import Outline, Question
 from aforesaid.lineage import Places
 from aforesaid.recall.topics import OTHER, PART, TIERS, Weighed, read_topics
@@ -67,3 +67,25 @@ def test_a_topic_takes_from_the_rows_beside_it_on_the_branch_and_no_row_exceeds_
     assert [row for _, row in session.promise_all(whole[31])] == [25, 31]
     assert session.promise_all(1e6) == []
     assert weighed("gateway", {}).highest == 0.0
+
+
+def test_an_entry_beside_the_branch_comes_to_less_by_what_the_branch_is_worth() -> None:
+    most, comes_to = come_to(weighed("parse_port", {25: 2.5}), 25, "see parse_port there", "user")
+    assert comes_to + ranking.BRANCH <= most < comes_to + ranking.BRANCH + 0.01
+
+
+def test_a_name_in_a_row_without_a_weight_counts_only_where_the_index_does_not_hold_the_row() -> None:
+    session = weighed("parse_port", {3: 1.0}, frozenset({5}))
+    assert not session.tells
+    found, parts = session.promise([(3, "user", 7), (5, "user", 7), (6, "user", 7)])
+    assert ([row for _, row in found], [row for row, _, _ in parts]) == ([3, 5], [6])
+    text = "see parse_port there"
+    outlines = [
+        Outline(row=row, id="e", kind="message", role="user", timestamp=None, tokens=7, digest=b"") for row in (5, 6)
+    ]
+    beside, inside = [session.score(outline, text) for outline in outlines]
+    assert beside is not None
+    assert beside[0] == TIERS["identifier"]
+    assert inside is None
+    assert weighed("parse_port", {3: 1.0}).tells
+    assert not weighed("gateway", {3: 1.0}).tells, "a topic may be a part of other words"
