@@ -22,6 +22,7 @@ from aforesaid.inquiry import DERIVED, Expansion, Passage
 from aforesaid.lineage import Places
 from aforesaid.privacy.egress import is_due, redact_entry
 from aforesaid.refs import read_ref, seal, unseal
+from aforesaid.windows import last_border
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -57,6 +58,7 @@ class ExpandOptions(Struct, frozen=True, kw_only=True):
         before, after: neighbours of each entry.
         start_line: first line of the first entry, 1-based.
         max_lines: lines of all entries together.
+        longest: characters of a line that one answer shows; the next one goes on in it. None: lines are whole.
         withheld: whether entries that the user kept from the model may be read.
         issuer: who sealed, and seals, refs and cursors.
         redacting: replace secrets, where the store holds any (`privacy.redactSecrets`); lines are then those of what
@@ -71,6 +73,7 @@ class ExpandOptions(Struct, frozen=True, kw_only=True):
     after: int = 0
     start_line: int = 1
     max_lines: int = MOST_LINES
+    longest: int | None = None
     withheld: bool = True
     redacting: bool = True
 
@@ -85,6 +88,7 @@ def expand(
     options: ExpandOptions,
     judge: Callable[[Session], Judge | None],
     read_line: Callable[[str, Source], bytes | None],
+    shorten: Callable[[Session], Callable[[str], str] | None] = lambda _: None,
 ) -> Expansion:
     """The originals of some entries.
 
@@ -97,6 +101,7 @@ def expand(
         options: which entries, and how much of them.
         judge: gives who says what of a session may be handed out; None: there is no privacy policy.
         read_line: gives the raw line of an entry (see `withholding.Gate`).
+        shorten: gives what shortens paths in texts of a session; None: they stay verbatim.
 
     Raises:
         UsageError: an id, ref, range or number is wrong.
@@ -125,6 +130,10 @@ def expand(
         entries, withheld = _cleared(snapshot, entries, named, judge(session), partial(read_line, session.file))
         if is_due(snapshot.session, options.redacting):
             entries = list(map(redact_entry, entries))
+        # A path that a page ends in is one only as a whole.
+        change = shorten(session)
+        if change is not None:
+            entries = [replace(entry, text=change(entry.text)) for entry in entries]
         first = _first(entries, rows)
         start = _start(cursor, first, asked, options)
         answer = _cut(entries, snapshot.session, first=first, start=start, options=options, asked=asked)
@@ -157,6 +166,7 @@ def _check(options: ExpandOptions) -> None:
         ("after", options.after, 0, MOST_AROUND),
         ("start line", options.start_line, 1, None),
         ("most lines", options.max_lines, 1, LARGEST),
+        ("characters of a line", 1 if options.longest is None else options.longest, 1, None),
     ):
         if value < low or (high is not None and value > high):
             allowed = f"use {low} to {high:,}" if high is not None else f"use at least {low}"
@@ -317,14 +327,15 @@ def _first(entries: Sequence[StoredEntry], asked: Sequence[int]) -> int:
     return next((place for place, entry in enumerate(entries) if entry.row in asked), 0)
 
 
-def _start(cursor: str | None, first: int, asked: bytes, options: ExpandOptions) -> tuple[int, int]:
-    """Entry and line to begin with. Who asks for a later line of an entry knows what stands before it."""
+def _start(cursor: str | None, first: int, asked: bytes, options: ExpandOptions) -> tuple[int, int, int]:
+    """Entry, line, and place in it to begin with. Who asks for a later line of an entry knows what stands before it."""
     if cursor is None:
-        return (0, 1) if options.start_line == 1 else (first, options.start_line)
+        return (0, 1, 0) if options.start_line == 1 else (first, options.start_line, 0)
     fields = unseal("lines", cursor, options.issuer)
     if fields is None or fields[0] != asked:
         raise RefInvalid("the cursor does not belong to this question", "repeat it with the same arguments")
-    return fields[1], fields[2]
+    _, number, line, *within = fields
+    return number, line, within[0] if within else 0
 
 
 def _name(asked: str) -> bytes:
@@ -336,24 +347,26 @@ def _cut(
     session: Session,
     *,
     first: int,
-    start: tuple[int, int],
+    start: tuple[int, int, int],
     options: ExpandOptions,
     asked: bytes,
 ) -> Expansion:
-    """As many lines as there is room for, from a line of an entry on."""
+    """As many lines as there is room for, from a place in a line of an entry on."""
     passages: list[Passage] = []
     left = options.max_lines
-    number, line = start
+    number, line, within = start
     while number < len(entries):
         if left == 0:
-            return Expansion(entries=tuple(passages), next=seal("lines", [asked, number, line], options.issuer))
+            place = [number, line, within] if within else [number, line]
+            return Expansion(entries=tuple(passages), next=seal("lines", [asked, *place], options.issuer))
         entry = entries[number]
         lines = entry.text.split("\n")
         end = len(lines) if number >= first else min(len(lines), MOST_BEFORE)
         shown = lines[line - 1 : min(end, line - 1 + left)]
         if not shown:
             raise BadArgument(f"the entry has {len(lines):,} lines", "begin with one of them")
-        left -= len(shown)
+        shown[0] = shown[0][within:]
+        shown, torn = _tear(shown, options.longest)
         passages.append(
             Passage(
                 entry_id=entry.id,
@@ -363,13 +376,26 @@ def _cut(
                 text="\n".join(shown),
                 start_line=line,
                 lines=len(shown),
-                complete=len(shown) == len(lines),
+                complete=len(shown) == len(lines) and not torn and not within,
                 redacted=entry.redacted,
                 sha256=entry.source.sha256,
                 verified=_has_line(entry),
             )
         )
-        line += len(shown)
-        if line > end:
+        if torn and number >= first:
+            within = len(shown[-1]) + (within if len(shown) == 1 else 0)
+            left, line = 0, line + len(shown) - 1
+            continue
+        # The rest of a long line that nobody asked for would stand before what was asked for on many pages.
+        left, line, within = 0 if torn else left - len(shown), line + len(shown), 0
+        if torn or line > end:
             number, line = number + 1, 1
     return Expansion(entries=tuple(passages), next=None)
+
+
+def _tear(lines: list[str], longest: int | None) -> tuple[list[str], bool]:
+    """The lines up to the first that is too long, of which only the beginning is left; and whether there is one."""
+    for number, line in enumerate(lines):
+        if longest is not None and len(line) > longest:
+            return [*lines[:number], line[: last_border(line, longest)]], True
+    return lines, False

@@ -16,7 +16,7 @@ from aforesaid.windows import join_windows
 
 if TYPE_CHECKING:
     from aforesaid.answers import Evidence, Retrieval
-    from aforesaid.inquiry import Expansion, RecallPage
+    from aforesaid.inquiry import RecallPage
     from aforesaid.privacy.paths import Paths
 
 
@@ -46,10 +46,3 @@ def shorten_page(page: RecallPage, paths: Paths) -> RecallPage:
         for hit in page.hits
     )
     return replace(page, hits=hits)
-
-
-def shorten_expansion(expansion: Expansion, paths: Paths) -> Expansion:
-    """The same entries with shortened paths."""
-    return replace(
-        expansion, entries=tuple(replace(passage, text=paths.shorten(passage.text)) for passage in expansion.entries)
-    )

@@ -351,6 +351,19 @@ def _last(text: str, end: int, start: int) -> int:
     return next((index for index in range(end, start, -1) if _parts(text[index - 1], text[index])), start)
 
 
+def last_border(text: str, end: int) -> int:
+    """Where a beginning of a text that ends up to a place is cut without tearing a grapheme cluster apart.
+
+    Args:
+        text: not empty.
+        end: at least 1.
+
+    Returns:
+        The last border up to `end`; `end` itself if one cluster takes all of that.
+    """
+    return end if end >= len(text) else _last(text, end, 0) or end
+
+
 def _borders(text: str, index: int) -> tuple[int | None, int | None]:
     """The last border between grapheme clusters up to a place and the first one from it on; None: too far to say."""
     lowest, highest = max(0, index - _LOOK_BACK), min(len(text), index + _LOOK_BACK)

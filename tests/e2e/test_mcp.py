@@ -278,6 +278,27 @@ def test_lone_surrogates_reach_the_client_as_something_it_can_read(desk: Desk) -
     talk(desk, check, "--session", str(file))
 
 
+def test_a_line_that_is_longer_than_any_answer_is_read_to_its_end(desk: Desk) -> None:
+    text = " ".join(f"tok{number:06}" for number in range(6001))
+    file = pi.write(desk.folder / "long.jsonl", [pi.header("long"), *pi.conversation([text])])
+
+    async def check(client: Client) -> None:
+        (hit,) = (await ask(client, "history_recall", query="tok005990"))["hits"]
+        found = ""
+        cursor: dict[str, str] = {}
+        while True:
+            shown = await ask(client, "history_expand", ref=hit["ref"], **cursor)
+            (piece,) = shown["entries"]
+            assert (piece["startLine"], piece["lines"], piece["complete"]) == (1, 1, False)
+            found += piece["text"]
+            if shown["next"] is None:
+                break
+            cursor = {"cursor": shown["next"]}
+        assert found == text
+
+    talk(desk, check, "--session", str(file))
+
+
 def test_half_of_a_surrogate_pair_in_an_argument_is_answered(desk: Desk, transcript: Path) -> None:
     hello = {
         "protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "node", "version": "1"},

@@ -169,6 +169,76 @@ def test_lines_are_paged_and_the_pages_joined_are_the_text(engine: Engine, file:
     assert steps == 5
 
 
+@pytest.mark.parametrize("longest", [1, 2, 7, 100])
+def test_a_long_line_goes_on_where_it_was_cut_and_no_cluster_is_torn(
+    engine: Engine, tmp_path: Path, longest: int
+) -> None:
+    family, flag, accent = "👩‍👩‍👧", "🇮🇹", "e\u0301"
+    line = f"a{accent}{family}{flag}กำ한국어{accent}"
+    text = f"one\n{line * 2}\n\n{line}"
+    other = pi.write(tmp_path / "long.jsonl", [pi.header("long"), *pi.conversation([text, "after"])])
+    engine.index(other)
+    pieces: list[tuple[int, str]] = []
+    cursor = None
+    while not pieces or cursor is not None:
+        answer = engine.expand(session=other, entries=["e0000000"], longest=longest, max_lines=3, cursor=cursor)
+        (passage,) = answer.entries
+        assert passage.lines == passage.text.count("\n") + 1 <= 3
+        assert passage.complete == (passage.text == text)
+        assert all(len(part) <= longest for part in passage.text.split("\n"))
+        pieces.append((passage.start_line, passage.text))
+        cursor = answer.next
+    whole, last = "", 1
+    for start, piece in pieces:
+        whole += ("\n" if start > last else "") + piece
+        assert start in (last, last + 1)
+        last = start + piece.count("\n")
+    assert whole == text
+    if longest == 7:
+        begins = {piece[0] for _, piece in pieces if piece}
+        assert not begins & {"\u0301", "\u200d", "ำ", "👧"}
+
+
+def test_who_does_not_cut_lines_gets_the_rest_of_one_that_was_cut(engine: Engine, file: Path) -> None:
+    asked: dict[str, Any] = {"session": file, "entries": ["c"]}
+    cut = engine.expand(**asked, start_line=3, longest=3)
+    assert [(passage.text, passage.start_line, passage.complete) for passage in cut.entries] == [("thr", 3, False)]
+    rest = engine.expand(**asked, start_line=3, cursor=cut.next)
+    assert [(passage.text, passage.start_line, passage.complete) for passage in rest.entries] == [("ee", 3, False)]
+    assert rest.next is None
+    with pytest.raises(BadArgument, match="characters of a line"):
+        engine.expand(**asked, longest=0)
+
+
+def test_a_long_line_before_what_was_asked_for_is_cut_once(engine: Engine, tmp_path: Path) -> None:
+    other = pi.write(
+        tmp_path / "l.jsonl", [pi.header("l"), *pi.conversation(["x" * 50 + "\nmore", "the point", "y" * 9])]
+    )
+    engine.index(other)
+    texts: list[str] = []
+    cursor = None
+    while not texts or cursor is not None:
+        answer = engine.expand(session=other, entries=["e0000001"], before=1, after=1, longest=5, cursor=cursor)
+        texts += [passage.text for passage in answer.entries]
+        cursor = answer.next
+    assert texts == ["xxxxx", "the p", "oint", "yyyyy", "yyyy"]
+
+
+@pytest.mark.parametrize("longest", [1, 9, 12, 20])
+def test_a_path_is_shortened_also_where_a_piece_ends_in_it(tmp_path: Path, longest: int) -> None:
+    text = "see /home/carlotta/notes/plan.md and /home/carlotta/x"
+    other = pi.write(tmp_path / "paths.jsonl", [pi.header("paths"), *pi.conversation([text])])
+    with Engine.open(tmp_path / "paths", settings={"privacy.shortenPaths": True}) as engine:
+        engine.index(other)
+        shown = ""
+        cursor = None
+        while not shown or cursor is not None:
+            answer = engine.expand(session=other, entries=["e0000000"], longest=longest, cursor=cursor)
+            shown += answer.entries[0].text
+            cursor = answer.next
+        assert shown == "see ~/notes/plan.md and ~/x"
+
+
 def test_a_start_line_is_one_of_the_entry_that_was_asked_for(engine: Engine, file: Path) -> None:
     answer = engine.expand(session=file, entries=["c"], start_line=3)
     assert [(passage.entry_id, passage.start_line, passage.text) for passage in answer.entries] == [("c", 3, "three")]

@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from aforesaid.inquiry import Expansion, Match, Mode, Question, RecallPage, Scope
     from aforesaid.lost import LostReport
     from aforesaid.model import Kind, Role, Session
-    from aforesaid.privacy.judge import Judge
     from aforesaid.recall.scopes import Arrangement, Selection
     from aforesaid.recall.survey import Surveyor
     from aforesaid.refs import Issuer
@@ -304,6 +303,7 @@ class Recalling(Retrieving):
         after: int = 0,
         start_line: int = 1,
         max_lines: int | None = None,
+        longest: int | None = None,
         cursor: str | None = None,
         provider: str | None = None,
         caller: Caller = OWN,
@@ -322,6 +322,7 @@ class Recalling(Retrieving):
             after: neighbours after each entry, at most 50.
             start_line: first line of the entry that is shown, 1-based.
             max_lines: lines of the whole answer; None takes 200.
+            longest: characters of a line that one answer shows; the next one goes on in it. None: lines are whole.
             cursor: `next` of the answer before, with everything else as it was.
             provider: as for `recall`.
             caller: as for `recall`.
@@ -351,27 +352,21 @@ class Recalling(Retrieving):
             after=after,
             start_line=start_line,
             max_lines=MOST_LINES if max_lines is None else max_lines,
+            longest=longest,
             withheld=not caller.model,
             redacting=self.config.boolean("privacy.redactSecrets"),
         )
         where = ref if session is None else self._find(os.fspath(session))
-        read: list[Session] = []
         originals = Originals(self._held)
 
-        def judge(found: Session) -> Judge | None:
-            read.append(found)
-            return self._judge(found, provider)
+        def shorten(found: Session) -> Callable[[str], str] | None:
+            paths = self._shortening(found)
+            return None if paths is None else paths.shorten
 
-        expansion = expand(
-            self._store, where or "", leaf=leaf, cursor=cursor, verify=originals.verify, options=options, judge=judge,
-            read_line=originals.read_line,
+        return expand(
+            self._store, where or "", leaf=leaf, cursor=cursor, verify=originals.verify, options=options,
+            judge=lambda found: self._judge(found, provider), read_line=originals.read_line, shorten=shorten,
         )  # fmt: skip
-        paths = self._shortening(read[0])
-        if paths is not None:
-            from aforesaid.shortening import shorten_expansion  # late: few ask for it
-
-            expansion = shorten_expansion(expansion, paths)
-        return expansion
 
     def _refuse_private(self) -> None:
         """Raises where a privacy policy is, or may be, asked for that cannot be read."""

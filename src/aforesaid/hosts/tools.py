@@ -222,7 +222,9 @@ class HistoryTools:
             )
             return _warned(wire.recall(page))
 
-        return self._fit(make, limit, "hits", "snippet")
+        document = self._fit(make, limit)
+        _shorten(document["hits"], "snippet", self._most, lambda: _size(document))
+        return document
 
     def expand(self, arguments: dict[str, Any], place: Place) -> Document:
         """`history_expand`.
@@ -233,7 +235,7 @@ class HistoryTools:
         asked = read_params(arguments, Expand)
         first, last = (None, None) if asked.range is None else read_range(asked.range)
 
-        def make(most: int) -> Document:
+        def make(most: int, longest: int | None = None) -> Document:
             answer = self._engine.expand(
                 asked.ref,
                 session=place.session if asked.ref is None else None,
@@ -245,13 +247,15 @@ class HistoryTools:
                 after=asked.after,
                 start_line=asked.start_line,
                 max_lines=most,
+                longest=longest,
                 cursor=asked.cursor,
                 provider=self._provider,
                 caller=self._caller,
             )
             return _warned(wire.expand(answer))
 
-        return self._fit(make, MOST_LINES if asked.max_lines is None else asked.max_lines, "entries", "text")
+        document = self._fit(make, MOST_LINES if asked.max_lines is None else asked.max_lines)
+        return self._fit_line(document, lambda longest: make(1, longest))
 
     def status(self, arguments: dict[str, Any], place: Place) -> Document:
         """`history_status`: what a model may search, and whether it is up to date. No texts and no paths.
@@ -280,14 +284,27 @@ class HistoryTools:
             "sessions": [_described(session) for session in listed[:MOST_SESSIONS]],
         }
 
-    def _fit(self, make: Callable[[int], Document], most: int, name: str, text: str) -> Document:
-        """The largest document that fits: fewer items or lines, and at last shorter texts."""
+    def _fit_line(self, document: Document, make: Callable[[int], Document]) -> Document:
+        """As much of a line as fits, of a document that holds but one if it is too large; `next` goes on in it."""
+        size = _size(document)
+        longest = max([len(entry["text"]) for entry in document["entries"]], default=0)
+        if size <= self._most or longest <= LEAST:
+            return document
+        bare = _size({**document, "entries": [{**entry, "text": ""} for entry in document["entries"]]})
+        longest = longest * (self._most - bare) // (size - bare)
+        while True:
+            longest = max(LEAST, longest)
+            document = make(longest)
+            if longest == LEAST or _size(document) <= self._most:
+                return document
+            longest = longest * 9 // 10
+
+    def _fit(self, make: Callable[[int], Document], most: int) -> Document:
+        """The largest document that fits, with fewer hits or lines; at least one of them."""
         document = make(most)
         while (size := _size(document)) > self._most and most > 1:
             most = max(1, min(most - 1, int(most * self._most / size)))
             document = make(most)
-        if size > self._most:
-            _shorten(document[name], text, self._most, lambda: _size(document))
         return document
 
 
@@ -356,10 +373,7 @@ def _shorten(items: list[Document], name: str, most: int, size: Callable[[], int
         longest = max(items, key=lambda item: len(item[name]))
         if len(longest[name]) <= LEAST:
             return
-        kept = longest[name][: max(LEAST, len(longest[name]) * 2 // 3)]
-        longest[name] = kept
-        if "lines" in longest:
-            longest["lines"], longest["complete"] = kept.count("\n") + 1, False
+        longest[name] = longest[name][: max(LEAST, len(longest[name]) * 2 // 3)]
 
 
 def _described(session: Any) -> Document:

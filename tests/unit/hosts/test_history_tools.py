@@ -64,6 +64,19 @@ def test_a_compacted_fact_is_recalled_and_expanded(desk: Desk, tmp_path: Path) -
     assert (status["session"]["sessionId"], status["coverage"]["complete"]) == ("one", True)
 
 
+def test_a_line_that_is_longer_than_any_answer_is_read_to_its_end(desk: Desk, tmp_path: Path) -> None:
+    text = "walnut " * 3000
+    file = pi.write(tmp_path / "long.jsonl", [pi.header("long"), *pi.conversation([text])])
+    session = desk.call("session/open", host="pi", sessionId="long", file=str(file), cwd="/p")["session"]
+    found, cursor, pieces = "", None, 0
+    while pieces == 0 or cursor is not None:
+        shown = call(desk, session, "history_expand", entry=["e0000000"], cursor=cursor)
+        found += shown["entries"][0]["text"]
+        cursor, pieces = shown["next"], pieces + 1
+    assert found == text
+    assert pieces > 1
+
+
 def test_the_arguments_of_a_view_lead_to_the_whole_branch(desk: Desk, tmp_path: Path) -> None:
     session = open_one(desk, tmp_path)
     page = call(desk, session, "history_recall", session="one", scope="current-branch", query="")
