@@ -51,6 +51,7 @@ SPEAKER: Final = 1.0  # of all of it, for a row whose speaker was asked about, b
 DATE: Final = 2.0  # of all of it, for a row of a day or month that was asked about
 TIME: Final = 0.5  # of all of it, for a row that says when, if that was asked
 FIGURE: Final = 0.5  # of all of it, for a row that holds a figure that was asked about
+ADMITTED: Final = 0.5  # of what neighbours say of a row in which nothing was found, where they may bring it up at all
 USER: Final = 0.3  # of all of it, for a user's message that does not begin with a name
 
 # Of contextual ranking: a call or result that holds many names is worth more, times ln(1 + marks), or, where the work
@@ -87,17 +88,18 @@ def rank(
         query: what was asked.
         length: number of entries on the branch.
         time: what contextual ranking heeds of the request's days and its question for a time.
-        admitting: rows without any stay if anything makes them relevant (a measurement, see `RetrievalOptions`).
+        admitting: rows without any stay if anything makes them relevant (a measurement, see `RetrievalOptions`);
+            without vectors what their neighbours say counts `ADMITTED` times.
         bare: the addends of `PRIORS` are left out (a measurement, too).
         known: names that the model sees, where the work around the request is asked for too; else None.
         asked: roles whose words or doings contextual ranking takes the request to ask for.
     """
+    if admitting:
+        candidates = _discount(candidates)
     ranked = [
         score(candidate, matched, query, length, time, known=known, asked=asked)
         for candidate, matched in candidates
-        if matched.identifiers
-        or matched.phrases
-        or matched.terms
+        if _is_found(matched)
         or candidate.admitted
         or (admitting and candidate.relevance is not None and _is_relevant(candidate.relevance))
     ]
@@ -117,6 +119,31 @@ def without_priors(row: Ranked) -> Ranked:
     pairs = zip(PART_NAMES, row.addends, strict=True)
     addends = tuple(0.0 if name in PRIORS else addend for name, addend in pairs)
     return replace(row, addends=addends, score=round(fsum(addends), 4))
+
+
+def _discount(candidates: Iterable[tuple[Candidate, Matched]]) -> list[tuple[Candidate, Matched]]:
+    """Candidates as they count where neighbours alone bring rows up: less if nothing was found in them.
+
+    The neighbours come back themselves; of two rows beside the same answer, the one that speaks of it goes first.
+    Where vectors were asked, they say which rows those are.
+    """
+    listed = list(candidates)
+    if any(one.relevance is not None and one.relevance.semantic > 0 for one, _ in listed):
+        return listed
+    return [(one if _is_found(matched) else _take_half(one), matched) for one, matched in listed]
+
+
+def _take_half(candidate: Candidate) -> Candidate:
+    """The same with less of its neighbours."""
+    relevance = candidate.relevance
+    if relevance is None:
+        return candidate
+    return replace(candidate, relevance=replace(relevance, neighbours=ADMITTED * relevance.neighbours))
+
+
+def _is_found(matched: Matched) -> bool:
+    """Whether anything was verified in a row."""
+    return bool(matched.identifiers or matched.phrases or matched.terms)
 
 
 def _is_relevant(relevance: Relevance) -> bool:

@@ -11,6 +11,7 @@ import numpy
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 from tests.values import make_entry
 from tests.words import any_text
 
@@ -514,3 +515,28 @@ def test_without_the_match_rule_whatever_is_relevant_stays(relevance: Relevance 
     pairs = [(candidate, Matched())]
     assert ranking.rank(pairs, Query(), 1) == ()
     assert bool(ranking.rank(pairs, Query(), 1, admitting=True)) == stays
+
+
+def test_without_the_match_rule_a_row_that_was_found_goes_before_one_beside_the_same_answer() -> None:
+    found, other = (
+        Candidate(
+            entry=replace(make_entry(text), row=row, id=str(row)),
+            position=row,
+            order=None,
+            relevance=Relevance(own=own, neighbours=near),
+        )
+        for text, row, own, near in (("the gateway", 1, 1.0, 3.0), ("nothing of it", 2, 0.0, 5.0))
+    )
+    pairs = [(other, Matched()), (found, Matched(terms=("gateway",)))]
+    ranked = ranking.rank(pairs, Query(keywords=("gateway",), terms=("gateway",)), 3, admitting=True)
+    assert [row.candidate.entry.row for row in ranked] == [1, 2]
+    assert [row.score for row in ranked] == pytest.approx([40.0, 10.0 * ranking.ADMITTED * 5.0])
+
+
+def test_where_vectors_were_asked_neighbours_count_in_full_without_the_match_rule() -> None:
+    near, similar = (
+        Candidate(entry=make_entry("nothing of it"), position=0, order=None, relevance=relevance)
+        for relevance in (Relevance(own=0.0, neighbours=5.0), Relevance(own=0.0, neighbours=0.0, semantic=1.0))
+    )
+    ranked = ranking.rank([(near, Matched()), (similar, Matched())], Query(), 1, admitting=True)
+    assert [row.score for row in ranked] == [50.0, 10.0]
