@@ -333,24 +333,25 @@ def test_what_one_page_could_not_read_all_that_follow_say_and_count(
     told: list[tuple[bool, int, bool]] = []
     found: list[tuple[str, str]] = []
     cursor = None
-    with Engine.open(tmp_path / "store") as engine:
-        while True:
+    while not told or cursor is not None:
+        # As the command line does it; an open store keeps what it knows of a damaged file.
+        with Engine.open(tmp_path / "store") as engine:
             page = engine.recall("walnut", scope="host-wide", limit=2, cursor=cursor)
-            reach = page.coverage
-            told.append((reach.complete, reach.indexed_sessions, "store-corrupt" in reach.reasons))
-            found += [(hit.session_id, hit.entry_id) for hit in page.hits]
-            cursor = page.next
-            if cursor is None:
-                break
-            if len(told) == mended_after:
-                for shard, data in damaged.items():
-                    shard.write_bytes(data)
+        reach = page.coverage
+        told.append((reach.complete, reach.indexed_sessions, "store-corrupt" in reach.reasons))
+        found += [(hit.session_id, hit.entry_id) for hit in page.hits]
+        cursor = page.next
+        if len(told) == mended_after:
+            for shard, data in damaged.items():
+                shard.write_bytes(data)
+            for marker in (tmp_path / "store" / "sessions").glob("*.damaged"):
+                marker.unlink()
     assert len(found) == len(set(found)) == (12 if mended_after == 99 else len(found)) < 16
     assert {(complete, said) for complete, _, said in told} == {(False, True)}
     counts = [count for _, count, _ in told]
     assert counts == sorted(counts, reverse=True)
     assert counts[:3] == [7, 7, 7], "each session that was not read counts once"
-    assert counts[-1] == 6 or mended_after != 99
+    assert counts[-1] == (6 if mended_after == 99 else 7)
 
 
 def test_a_parent_that_cannot_be_found_or_proven_is_said_to_be_missing(tmp_path: Path) -> None:
