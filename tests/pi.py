@@ -81,11 +81,26 @@ def gone_from_view(rows: Sequence[Row], leaf: str) -> list[Row]:
             ids = [earlier["id"] for earlier in path[:at]]
             start = ids.index(row["firstKeptEntryId"]) if row["firstKeptEntryId"] in ids else at
             seen = [row, *path[start:at], *path[at + 1 :]]
-    edited = {row["targetId"] for row in seen if row["type"] == "context_edit"}
+    latest = {row["targetId"]: row for row in seen if row["type"] == "context_edit"}
+    edited = {row["id"] for row in path if row["id"] in latest and _changes(latest[row["id"]], row)}
     visible = {row["id"] for row in seen} - edited
     return [row for row in path if row["id"] not in visible]
 
 
+def _changes(edit: Row, row: Row) -> bool:
+    """Whether Pi shows an entry otherwise after an edit: a replacement is put into messages that have a content."""
+    if edit["replacement"] is None:
+        return True
+    return row["type"] == "custom_message" or (row["type"] == "message" and "content" in row["message"])
+
+
+def ran(id_: str, parent: str | None, command: str, minute: int = 0, output: str = "") -> Row:
+    """A command that the user ran."""
+    said = {"role": "bashExecution", "command": command, "output": output, "exitCode": 0}
+    return {"type": "message", "id": id_, "parentId": parent, "timestamp": stamp(minute), "message": said}
+
+
 def text_of(row: Row) -> str:
-    """The text of a message with a single text block; empty for everything else."""
-    return str(row["message"]["content"][0]["text"]) if row["type"] == "message" else ""
+    """The text of a message with a single text block, or of a command without an output; else empty."""
+    said = row.get("message", {})
+    return str(said["content"][0]["text"] if "content" in said else said.get("command", ""))

@@ -14,7 +14,7 @@ from aforesaid.errors import EntryUnknown, LeafUnknown
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from aforesaid.model import Branch, Session, Span, Tree
+    from aforesaid.model import Branch, Projection, Session, Span, Tree
     from aforesaid.ports import EntryPort
 
 
@@ -56,11 +56,24 @@ def see_from(snapshot: EntryPort, row: int | None) -> Branch:
     known = _seen.find(tree, row)
     if known is not None:
         return known
-    ids = lineage.named_ids(tree, lineage.trace(tree.runs, row))
-    rows = {id_: found for id_, found in zip(ids, snapshot.rows(ids), strict=True) if found is not None}
-    branch = lineage.see(tree, row, rows)
+    branch = lineage.see(tree, row, *_look_up(snapshot, tree, lineage.trace(tree.runs, row)))
     _seen.keep(tree, row, branch)
     return branch
+
+
+def project(snapshot: EntryPort, spans: tuple[Span, ...]) -> Projection:
+    """What a host makes its context of a branch of, edited rows included."""
+    tree = snapshot.tree()
+    return lineage.project(tree, spans, *_look_up(snapshot, tree, spans))
+
+
+def _look_up(snapshot: EntryPort, tree: Tree, spans: Sequence[Span]) -> tuple[dict[str, int], frozenset[int]]:
+    """The rows of the ids that the marks of a branch name, and those of them that no replacement changes."""
+    ids = lineage.named_ids(tree, spans)
+    rows = {id_: found for id_, found in zip(ids, snapshot.rows(ids), strict=True) if found is not None}
+    targets = [rows[id_] for id_ in lineage.replaced_ids(tree, spans) if id_ in rows]
+    entries = snapshot.entries(targets) if targets else ()
+    return rows, frozenset([entry.row for entry in entries if entry.role in lineage.UNCHANGED])
 
 
 class _Seen:

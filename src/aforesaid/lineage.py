@@ -8,14 +8,14 @@ in `Compaction` and `Edit` what their host does to the view.
 from __future__ import annotations
 
 from bisect import bisect_right
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from aforesaid.model import NO_DIGEST, Branch, Projection
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
 
-    from aforesaid.model import Compaction, Mark, Run, Span, Tree
+    from aforesaid.model import Compaction, Edit, Mark, Role, Run, Span, Tree
 
 
 class Places:
@@ -145,7 +145,24 @@ def named_ids(tree: Tree, spans: Sequence[Span]) -> tuple[str, ...]:
     return tuple(found)
 
 
-def see(tree: Tree, leaf: int | None, rows: Mapping[str, int]) -> Branch:
+def replaced_ids(tree: Tree, spans: Sequence[Span]) -> tuple[str, ...]:
+    """The ids whose content the edits on a branch replace; `see` wants to know which of their rows stay as they are."""
+    places = Places(spans)
+    edits = [mark.edit for mark in tree.marks if mark.edit is not None and places.of(mark.row) is not None]
+    return tuple(dict.fromkeys([id_ for edit in edits if edit.replaced for id_ in edit.targets]))
+
+
+def has_effect(edit: Edit, role: Role) -> bool:
+    """Whether a host shows an entry of this role otherwise after an edit. Leaving out works on all."""
+    return not edit.replaced or role not in UNCHANGED
+
+
+UNCHANGED: Final[frozenset[Role]] = frozenset({"shell", "summary"})
+"""Roles that no replacement changes: what a user ran and what a summary says stand in other fields than the content,
+which is what is replaced (Pi's `projectContextEntry`; no other host replaces any)."""
+
+
+def see(tree: Tree, leaf: int | None, rows: Mapping[str, int], fixed: Collection[int] = ()) -> Branch:
     """The branch of a leaf, divided into what the model still sees and what it does not.
 
     The latest compaction on the branch counts: the model sees what that one kept, and everything after it. Of what it
@@ -156,32 +173,36 @@ def see(tree: Tree, leaf: int | None, rows: Mapping[str, int]) -> Branch:
         tree: the session's shape.
         leaf: row of the leaf; None for an empty session.
         rows: rows of the ids that `named_ids` listed, as far as the session has them.
+        fixed: rows of the ids that `replaced_ids` listed whose roles are `UNCHANGED`.
     """
     spans = trace(tree.runs, leaf)
-    shown = project(tree, spans, rows)
+    shown = project(tree, spans, rows, fixed)
     return divide(leaf, spans, without(shown.spans, [row for row, _ in shown.edits]))
 
 
-def project(tree: Tree, spans: tuple[Span, ...], rows: Mapping[str, int]) -> Projection:
+def project(tree: Tree, spans: tuple[Span, ...], rows: Mapping[str, int], fixed: Collection[int] = ()) -> Projection:
     """What a host makes its context of: the rows of a branch that it still shows, edited ones included.
 
     Args:
         tree: the session's shape.
         spans: the branch, as `trace` gave it.
         rows: rows of the ids that `named_ids` listed, as far as the session has them.
+        fixed: as for `see`.
     """
     places = Places(spans)
     latest = _latest_compaction(tree.marks, places)
     seen = spans if latest is None else _kept(*latest[1:], rows, spans, places)
     visible = Places(seen)
     edits = {
-        rows[target]: mark.row
+        rows[target]: (mark.row, mark.edit.replaced)
         for mark in tree.marks
         if mark.edit is not None and visible.of(mark.row) is not None
         for target in mark.edit.targets
         if target in rows
     }
-    return Projection(spans=seen, compaction=None if latest is None else latest[0], edits=tuple(sorted(edits.items())))
+    # The latest edit of an entry counts, also one that changes nothing.
+    changed = [(row, change) for row, (change, replaced) in edits.items() if not replaced or row not in fixed]
+    return Projection(spans=seen, compaction=None if latest is None else latest[0], edits=tuple(sorted(changed)))
 
 
 def divide(leaf: int | None, spans: tuple[Span, ...], context: Sequence[Span]) -> Branch:

@@ -32,10 +32,14 @@ def sessions(draw: st.DrawFn) -> tuple[list[pi.Row], str]:
             rows.append(pi.context_edit(id_, parent, draw(st.sampled_from(ids)), replacement, minute=number))
         else:
             text = " ".join(draw(st.lists(st.sampled_from(WORDS + NAMES), min_size=1, max_size=3)))
-            role = draw(st.sampled_from(["user", "assistant", "toolResult"]))
+            role = draw(st.sampled_from(["user", "assistant", "toolResult", "shell"]))
             # Some texts stand in several entries, most do not.
             unique = draw(st.booleans())
-            rows.append(pi.message(id_, parent, f"{text} entry{number}" if unique else text, role, number))
+            text = f"{text} entry{number}" if unique else text
+            if role == "shell":
+                rows.append(pi.ran(id_, parent, text, number))
+            else:
+                rows.append(pi.message(id_, parent, text, role, number))
     return rows, draw(st.sampled_from(rows))["id"]
 
 

@@ -106,7 +106,7 @@ def marked_trees(draw: st.DrawFn) -> tuple[list[int | None], int, dict[int, Mark
     return parents, leaf, marks
 
 
-def seen_by_the_model(path: list[int], marks: dict[int, Mark]) -> set[int]:
+def seen_by_the_model(path: list[int], marks: dict[int, Mark], fixed: frozenset[int]) -> set[int]:
     """Written the way Pi does it: latest compaction, first kept entry, the rest, then the edits that are left."""
     at = max((index for index, row in enumerate(path) if row in marks and marks[row].compaction), default=None)
     seen = list(path)
@@ -117,18 +117,21 @@ def seen_by_the_model(path: list[int], marks: dict[int, Mark]) -> set[int]:
         kept = [str(row) for row in before]
         start = kept.index(compaction.kept_from) if compaction.kept_from in kept else at
         seen = [row for row in before[:start] if str(row) in compaction.kept] + before[start:] + path[at:]
-    edits = (marks[row].edit for row in seen if row in marks)
-    return set(seen) - {int(target) for edit in edits if edit for target in (edit.target, *edit.others)}
+    edits = [marks[row].edit for row in sorted(seen) if row in marks]
+    latest = {int(target): edit for edit in edits if edit for target in (edit.target, *edit.others)}
+    return set(seen) - {row for row, edit in latest.items() if not edit.replaced or row not in fixed}
 
 
-@given(marked_trees())
-def test_the_context_is_what_a_host_would_send(drawn: tuple[list[int | None], int, dict[int, Mark]]) -> None:
+@given(marked_trees(), st.frozensets(st.integers(1, 30)))
+def test_the_context_is_what_a_host_would_send(
+    drawn: tuple[list[int | None], int, dict[int, Mark]], fixed: frozenset[int]
+) -> None:
     parents, leaf, marks = drawn
     tree = Tree(runs=runs_of(parents), marks=tuple(marks[row] for row in sorted(marks)), tail=len(parents))
     rows = {str(row): row for row in range(1, len(parents) + 1)}
-    branch = lineage.see(tree, leaf, rows)
+    branch = lineage.see(tree, leaf, rows, fixed)
     path = ancestors(parents, leaf)
-    seen = seen_by_the_model(path, marks)
+    seen = seen_by_the_model(path, marks, fixed)
     assert rows_of(branch.spans) == path
     assert rows_of(branch.context) == sorted(seen)
     assert rows_of(branch.eligible) == [row for row in path if row not in seen]
@@ -143,6 +146,9 @@ def test_every_id_that_matters_is_asked_for(drawn: tuple[list[int | None], int, 
     assert lineage.see(tree, leaf, {id_: row for id_, row in rows.items() if id_ in asked}) == lineage.see(
         tree, leaf, rows
     )
+    replaced = {int(id_) for id_ in lineage.replaced_ids(tree, lineage.trace(tree.runs, leaf))}
+    every = range(1, len(parents) + 1)
+    assert lineage.see(tree, leaf, rows, every) == lineage.see(tree, leaf, rows, replaced)
 
 
 @given(spans_within(25), st.integers(1, 3))

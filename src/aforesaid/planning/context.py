@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from aforesaid import lineage
+from aforesaid.branches import project
 from aforesaid.planning.messages import from_entries, make_message
 from aforesaid.planning.values import NativeContext
 from aforesaid.text import digest
@@ -50,10 +50,7 @@ def recall_native(snapshot: EntryPort, spans: tuple[Span, ...]) -> NativeContext
 
 
 def _show(snapshot: EntryPort, spans: tuple[Span, ...]) -> tuple[Projection, tuple[StoredEntry, ...]]:
-    tree = snapshot.tree()
-    ids = lineage.named_ids(tree, spans)
-    rows = {id_: row for id_, row in zip(ids, snapshot.rows(ids), strict=True) if row is not None}
-    shown = lineage.project(tree, spans, rows)
+    shown = project(snapshot, spans)
     return shown, snapshot.entries([row for first, last in shown.spans for row in range(first, last + 1)])
 
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import BinaryIO
 
-    from aforesaid.model import Kind, Span, StoredEntry
+    from aforesaid.model import Kind, Role, Span, StoredEntry
     from aforesaid.planning.values import ContextPort, Message
     from aforesaid.ports import EntryPort
 
@@ -31,6 +31,7 @@ class _Known(Struct, frozen=True, kw_only=True):
 
     row: int
     kind: Kind
+    role: Role
     edit: int | None
     messages: tuple[Message, ...]
     overhead: int
@@ -131,6 +132,7 @@ class Track:
             self._known[entry.id] = _Known(
                 row=entry.row,
                 kind=entry.kind,
+                role=entry.role,
                 edit=_row(edits.get(entry.row)),
                 messages=tuple(replace(message, content=None) for message in made.messages),
                 overhead=made.overhead,
@@ -142,10 +144,16 @@ class Track:
         if not seen:
             return {}
         changes = {entry.row: entry for entry in snapshot.entries(sorted(seen))}
-        targets = {mark.row: mark.edit.targets for mark in snapshot.tree().marks if mark.edit is not None}
-        named = [(row, id_) for row in changes if row in targets for id_ in targets[row]]
+        edits = {mark.row: mark.edit for mark in snapshot.tree().marks if mark.edit is not None}
+        named = [(row, id_) for row in changes if row in edits for id_ in edits[row].targets]
         rows = snapshot.rows([id_ for _, id_ in named])
-        return {target: changes[row] for (row, _), target in zip(named, rows, strict=True) if target is not None}
+        latest = {target: row for (row, _), target in zip(named, rows, strict=True) if target is not None}
+        roles = {known.row: known.role for id_ in ids if (known := self._known[id_]).row in latest}
+        return {
+            target: changes[row]
+            for target, row in latest.items()
+            if target in roles and lineage.has_effect(edits[row], roles[target])
+        }
 
 
 def _row(entry: StoredEntry | None) -> int | None:

@@ -39,7 +39,6 @@ _SUMMARIES: Final = {
     ),
 }
 """What Pi writes around the text of a summary."""
-_EDITABLE: Final = frozenset({"user", "assistant", "toolResult", "custom", "hookMessage"})
 
 
 class PiContext:
@@ -157,7 +156,7 @@ def _show(record: Record) -> list[Record]:
 
 
 def _edit(messages: list[Record], edit: Record) -> list[Record]:
-    """The messages with a context edit applied (`projectContextEntry`)."""
+    """The messages with a context edit applied (`projectContextEntry`), one that has an effect (`lineage`)."""
     if not edit:
         return messages
     replacement = edit.get("replacement")
@@ -170,7 +169,7 @@ def _edit(messages: list[Record], edit: Record) -> list[Record]:
         if role in {"assistant", "toolResult"} and isinstance(content, str):
             shown.append({**message, "content": [{"type": "text", "text": content}]})
         else:
-            shown.append({**message, "content": content} if role in _EDITABLE else message)
+            shown.append(message if role == "system" else {**message, "content": content})
     return shown
 
 

@@ -150,6 +150,37 @@ def test_the_words_of_an_edited_entry_come_back(engine: Engine, tmp_path: Path) 
     assert plan.manifest.retrieved_event_ids == ("e0000000",)
 
 
+@pytest.mark.parametrize("named", [True, False])
+@pytest.mark.parametrize("target", ["command", "summary"])
+@pytest.mark.parametrize("earlier", [None, "left out", "something else"])
+def test_what_no_replacement_changes_is_sent_once_and_does_not_come_back(
+    engine: Engine, tmp_path: Path, target: str, named: bool, earlier: str | None
+) -> None:
+    """Pi puts the content of a replacement into messages that have one; a command and a summary stay as they are."""
+    words = "grep walnut table: room 7"
+    summary = {"type": "branch_summary", "id": "cccccccc", "parentId": "e0000000", "timestamp": pi.stamp(1),
+               "fromId": "e0000000", "summary": words}  # fmt: skip
+    said = pi.ran("cccccccc", "e0000000", words, 1) if target == "command" else summary
+    edits = [pi.context_edit("dddddddd", "cccccccc", "cccccccc", "something else", 2)]
+    if earlier is not None:
+        first = None if earlier == "left out" else earlier
+        edits = [pi.context_edit("bbbbbbbb", "cccccccc", "cccccccc", first, 2), edits[0] | {"parentId": "bbbbbbbb"}]
+    ask = pi.message("f0000000", "dddddddd", "Where is the walnut table?", minute=4)
+    rows = [*pi.conversation(["hello"]), said, *edits, ask]
+    file = pi.write(tmp_path / "one.jsonl", [pi.header("one"), *rows])
+    ids = [row["id"] for row in rows] if named else None
+    plan = engine.plan(session=file, context_window=10_000, context_entries=ids)
+    assert [message.entry_id for message in plan.messages] == ["e0000000", "cccccccc", "f0000000"]
+    assert words in str(plan.messages[1].content) or named
+    assert engine.retrieve(session=file).hits == ()
+    out = pi.context_edit("eeeeeeee", "f0000000", "cccccccc", None, 5)
+    pi.write(file, [pi.header("one"), *rows, out])
+    plan = engine.plan(session=file, context_window=10_000, context_entries=None if ids is None else [*ids, "eeeeeeee"])
+    came = ["cccccccc"] if target == "command" else []
+    assert [message.entry_id for message in plan.messages] == ["e0000000", *came, "f0000000"]
+    assert [hit.ranked.candidate.entry.id for hit in engine.retrieve(session=file).hits] == came
+
+
 def test_few_sessions_stay_in_memory(engine: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("aforesaid.contexts.TRACKS", 2)
     for number in range(4):

@@ -440,4 +440,5 @@ def test_a_version_is_a_number_that_can_be_stored(written: bytes, kept: int) -> 
 @pytest.mark.parametrize("role", [["x"], {}, 1, None, True])
 def test_a_message_whose_role_is_no_text_is_nobodys(role: object) -> None:
     assert read_message({"role": role, "content": "x"}) is None
-    assert pi_context._edit([{"role": role}], {"replacement": {"content": "y"}}) == [{"role": role}]
+    changed = pi_context._edit([{"role": role}], {"replacement": {"content": "y"}})
+    assert [read_message(message) for message in changed] == [None]
