@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from typing import TYPE_CHECKING, Any
@@ -263,6 +264,16 @@ def test_store_failed(desk: Desk, transcript: Path) -> None:
     assert desk.refused("status") == ("store-failed", 1)
     done = desk.run("retrieve", "--session", transcript, "--json")
     assert (done.status, check("retrieval", done.out)["diagnostics"]["warnings"]) == (1, ["store-failed"])
+
+
+@posix
+def test_a_store_whose_path_is_no_utf8_is_called_that(desk: Desk, transcript: Path) -> None:
+    store = os.fsdecode(os.fsencode(desk.folder / "st") + b"\xff")
+    done = desk.run("index", transcript, "--store", store)
+    assert (done.status, done.err.splitlines()[-1].startswith("error[store-failed]: ")) == (1, True)
+    assert "is no UTF-8" in done.err
+    assert desk.refused("status", "--store", store) == ("store-failed", 1)
+    assert not os.path.lexists(store)
 
 
 def test_an_empty_store_is_refused(desk: Desk) -> None:

@@ -240,6 +240,23 @@ def test_evidence_is_what_stands_in_the_file_whatever_was_done_to_it(engine: Eng
     assert len(engine.retrieve(session=file, query="`hazels_30`").hits) == 1
 
 
+@pytest.mark.skipif(os.name == "nt", reason="links need rights on Windows")
+def test_a_link_to_a_transcript_that_is_indexed_anyway_is_no_second_session(engine: Engine, tmp_path: Path) -> None:
+    for folder in ("in", "out"):
+        (tmp_path / folder).mkdir()
+    file, away = session(tmp_path / "in", "one"), session(tmp_path / "out", "two")
+    for name, target in (("a", file), ("z", Path("one.jsonl")), ("b", away), ("c", away), ("d", tmp_path / "none")):
+        (tmp_path / "in" / f"{name}.jsonl").symlink_to(target)
+    (tmp_path / "way").symlink_to(tmp_path / "in", target_is_directory=True)
+    names = [Path(one.file).name for one in engine.index(tmp_path / "in").sessions]
+    assert names == ["b.jsonl", "one.jsonl"], "one way to each"
+    assert [Path(one.file).name for one in engine.index(tmp_path / "way").sessions] == names
+    assert len(engine.index(tmp_path / "in" / "z.jsonl", file).sessions) == 1
+    assert engine.index(tmp_path / "in" / "z.jsonl").sessions[0].status == "added", (
+        "named alone it is what is asked for"
+    )
+
+
 def test_a_pipe_is_never_waited_for(engine: Engine, tmp_path: Path) -> None:
     if not hasattr(os, "mkfifo"):
         return

@@ -10,11 +10,13 @@ from tests import pi
 
 from aforesaid import Engine
 from aforesaid.config import Config
+from aforesaid.errors import SessionForgotten, SessionNotFound
 from aforesaid.storage.sqlite import open_store
 from aforesaid.storage.sqlite.catalogue import Catalogue
 from aforesaid.storage.sqlite.layout import key_of
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
     from aforesaid.inquiry import Reach, Scope
@@ -230,3 +232,100 @@ def test_a_session_that_comes_while_the_list_is_made_is_not_lost(
     os.unlink(store._path(key_of(str(files[2]))))  # noqa: PTH108
     assert [one.key for one in store.unreadable()] == [key_of(str(files[2]))]
     store.close()
+
+
+@pytest.mark.parametrize("how", ["garbage", "empty", "gone"])
+@pytest.mark.parametrize("named", ["path", "id"])
+@pytest.mark.parametrize("ask", ["retrieve", "view", "recall", "index", "rebuild"])
+def test_what_is_derived_again_is_said_once(
+    tmp_path: Path, files: tuple[Path, Path, Path], how: str, named: str, ask: str
+) -> None:
+    damage(tmp_path, files[1], how)
+    session: str | Path = files[1] if named == "path" or ask == "index" else "b"
+    with opened(tmp_path) as engine:
+        calls: dict[str, Callable[[], object]] = {
+            "retrieve": lambda: engine.retrieve(session=session, query="walnut").diagnostics.coverage.reasons,
+            "view": lambda: engine.view(session=session).diagnostics.coverage.reasons,
+            "recall": lambda: reach(engine, "current-session", session).reasons,  # type: ignore[arg-type]
+            "index": lambda: [(one.status, one.error_code) for one in engine.index(session).sessions],
+            "rebuild": lambda: [one.status for one in engine.rebuild(session=session).sessions],
+        }
+        told, first = calls[ask], calls[ask]()
+        assert first == {"index": [("rebuilt", "store-corrupt")], "rebuild": first}.get(ask, ("store-rebuilt",))
+        assert engine.status().damaged == ()
+        assert told() == {"index": [("unchanged", None)], "rebuild": ["rebuilt"]}.get(ask, ())
+
+
+def test_a_file_that_goes_while_a_service_holds_it_is_missed_at_the_next_question(
+    tmp_path: Path, files: tuple[Path, Path, Path]
+) -> None:
+    with opened(tmp_path) as engine:
+        assert engine.retrieve(session=files[1], query="walnut").diagnostics.coverage.reasons == ()
+        damage(tmp_path, files[1], "gone")
+        with files[1].open("ab") as more:
+            more.write(b'{"type":"usage","id":"dddddddd","parentId":"b2"}\n')
+        assert engine.retrieve(session=files[1], query="walnut").diagnostics.coverage.reasons == ("store-rebuilt",)
+        assert engine.retrieve(session=files[1], query="walnut").diagnostics.coverage.reasons == ()
+
+
+def test_without_its_transcript_what_is_gone_is_said_to_be(tmp_path: Path, files: tuple[Path, Path, Path]) -> None:
+    damage(tmp_path, files[1], "gone")
+    files[1].unlink()
+    with opened(tmp_path) as engine:
+        for session in (files[1], "b"):
+            found = engine.retrieve(session=session, query="walnut")
+            assert (found.status, found.diagnostics.warnings) == ("failed", ("store-corrupt",))
+        with pytest.raises(SessionNotFound):
+            engine.retrieve(session="nobody", query="walnut")
+
+
+@pytest.mark.parametrize("interrupted", [False, True])
+def test_what_was_forgotten_is_missed_by_nobody(
+    tmp_path: Path, files: tuple[Path, Path, Path], monkeypatch: pytest.MonkeyPatch, interrupted: bool
+) -> None:
+    with monkeypatch.context() as patched, opened(tmp_path) as engine:
+        if interrupted:
+            patched.setattr(Catalogue, "forget", lambda *_: None)
+        engine.forget(session=files[1])
+    assert (key_of(str(files[1])) in listed(tmp_path)) is interrupted
+    with opened(tmp_path) as engine:
+        found = engine.retrieve(session=files[1], query="walnut")
+        assert (found.status, found.diagnostics.warnings) == ("disabled", ("session-forgotten",))
+        (report,) = engine.index(files[1]).sessions
+        assert (report.status, report.error_code, report.session) == ("unchanged", "session-forgotten", None)
+        assert engine.status().damaged == ()
+        for session in (files[1], "b"):
+            with pytest.raises((SessionForgotten, SessionNotFound)):
+                engine.rebuild(session=session)
+
+
+@pytest.mark.parametrize("how", ["garbage", "gone"])
+def test_a_fork_whose_origin_cannot_be_read_is_searched_without_it(
+    tmp_path: Path, files: tuple[Path, Path, Path], how: str
+) -> None:
+    rows = [pi.header("fork", cwd="/p/one", parentSession=str(files[1])), pi.message("f1", None, "walnut")]
+    fork = pi.write(tmp_path / "fork.jsonl", rows)
+    with opened(tmp_path) as engine:
+        engine.index(fork)
+    damage(tmp_path, files[1], how)
+    with opened(tmp_path) as engine:
+        assert reach(engine, "current-lineage", fork).reasons == ("ancestor-missing",)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows may refuse to make one")
+def test_a_folder_in_the_place_of_a_file_is_called_one(tmp_path: Path, files: tuple[Path, Path, Path]) -> None:
+    damage(tmp_path, files[1], "gone")
+    folder = tmp_path / "store" / "sessions" / f"{key_of(str(files[1]))}.db"
+    folder.mkdir()
+    with opened(tmp_path) as engine:
+        reports = engine.index(*files).sessions
+        assert [(one.status, one.error_code) for one in reports] == [
+            ("unchanged", None),
+            ("failed", "store-failed"),
+            ("unchanged", None),
+        ]
+        assert "is a folder where a file of the store belongs" in str(reports[1].error)
+        assert engine.retrieve(session=files[1], query="walnut").diagnostics.warnings == ("store-failed",)
+    folder.rmdir()
+    with opened(tmp_path) as engine:
+        assert engine.index(files[1]).sessions[0].status == "rebuilt"

@@ -322,6 +322,17 @@ class Desk:
             f"no session {reference} in the store", "run `aforesaid sessions` for the ids, or name a file"
         )
 
+    def _find_lost(self, reference: str) -> Session:
+        """As `_find`; also one whose file of the store is gone, by the id that the list of sessions knows."""
+        try:
+            return self._find(reference)
+        except SessionNotFound:
+            lost = [one.session for one in self._store.unreadable() if one.session is not None]
+            named = [session for session in lost if session.header.session_id == reference]
+            if len(named) != 1:
+                raise
+            return named[0]
+
     def _refresh(self, reference: str, *, searched: bool = True) -> tuple[Session, tuple[str, ...]]:
         """The session that a path or an id names, brought up to date; reasons why it may not be.
 
@@ -337,7 +348,7 @@ class Desk:
         if os.path.isfile(reference):
             file, known = os.path.abspath(reference), None
         else:
-            known = self._find(reference)
+            known = self._find_lost(reference)
             file = known.file
             if not is_present(file):
                 from aforesaid.indexing.stored import clear_stored  # late: few transcripts are gone

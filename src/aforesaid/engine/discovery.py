@@ -18,7 +18,7 @@ from aforesaid.errors import (
 from aforesaid.sidechains import opener
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterator, Sequence
 
     from aforesaid.ports import TranscriptPort
 
@@ -31,7 +31,7 @@ _HEAD = 65_536
 
 
 def discover(paths: Sequence[Path], host: str | None, *, lenient: bool = False) -> Iterator[tuple[TranscriptPort, str]]:
-    """The transcripts that the paths lead to, each once, in path order.
+    """The transcripts that the paths lead to, each once, in path order; no link to one of them.
 
     A folder that cannot be searched is one of them, so that its sync tells why.
     """
@@ -53,8 +53,37 @@ def discover(paths: Sequence[Path], host: str | None, *, lenient: bool = False) 
             raise NotATranscript(f"{path} is neither a file nor a folder", "name a session file that the host wrote")
         else:
             found[path] = recognise(path, host)
+    links = _links(found)
     for file in sorted(found):
-        yield found[file], file
+        if file not in links:
+            yield found[file], file
+
+
+def _links(files: Collection[str]) -> frozenset[str]:
+    """Those of some files that are links to another one of them, or to what an earlier link leads to.
+
+    A session that stood in the store by two paths would be found twice, and its id would name two.
+    """
+    links = sorted(filter(os.path.islink, files))
+    if not links:
+        return frozenset()
+    seen: set[object] = {_identify(file) for file in files if file not in links}
+    again: set[str] = set()
+    for link in links:
+        identity = _identify(link)
+        if identity is not None and identity in seen:
+            again.add(link)
+        seen.add(identity)
+    return frozenset(again)
+
+
+def _identify(file: str) -> tuple[int, int] | None:
+    """Device and inode of a file; None if it cannot be looked at."""
+    try:
+        status = os.stat(file)
+    except OSError:
+        return None
+    return status.st_dev, status.st_ino
 
 
 def _walk(folder: str, host: str | None) -> Iterator[tuple[str, TranscriptPort]]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from aforesaid.engine.desk import Desk
-from aforesaid.engine.discovery import discover, reader_of
+from aforesaid.engine.discovery import discover, reader_of, recognise
 from aforesaid.errors import (
     BadArgument,
     NotATranscript,
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from aforesaid.model import Session
+    from aforesaid.ports import TranscriptPort
     from aforesaid.reports import ForgetReport, IndexReport
 
     Path = str | os.PathLike[str]
@@ -84,16 +85,28 @@ class Upkeep(Desk):
         Raises:
             UsageError: there is no such session.
         """
-        if session is None:
-            known = self._store.sessions()
-            chosen = (*known, *[one.session for one in self._store.unreadable() if one.session is not None])
-        else:
-            chosen = (self._find(os.fspath(session)),)
         from aforesaid.indexing import sync_all  # late: see `index`
 
-        files = [(reader_of(known.header.host), known.file) for known in chosen]
+        files = self._all_files() if session is None else [self._file_of(os.fspath(session))]
         report = sync_all(self._store, files, rebuild=True, redacting=self._redacting, progress=progress)
         return self._make_vectors(report, progress)
+
+    def _all_files(self) -> list[tuple[TranscriptPort, str]]:
+        """The transcripts of all sessions, with their readers."""
+        lost = [one.session for one in self._store.unreadable() if one.session is not None]
+        return [(reader_of(known.header.host), known.file) for known in (*self._store.sessions(), *lost)]
+
+    def _file_of(self, reference: str) -> tuple[TranscriptPort, str]:
+        """The transcript of the session that a path or an id names, with its reader."""
+        try:
+            known = self._find_lost(reference)
+        except StoreCorrupt:
+            # The store does not say whose it is, but its transcript does.
+            file = os.path.abspath(reference)
+            if not os.path.isfile(file):
+                raise
+            return recognise(file), file
+        return reader_of(known.header.host), known.file
 
     def forget(
         self,

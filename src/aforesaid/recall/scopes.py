@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from aforesaid.branches import cover
-from aforesaid.errors import BadArgument, StoreError
+from aforesaid.errors import BadArgument, StoreCorrupt, StoreError
 from aforesaid.inquiry import Filter
 from aforesaid.lineage import family_of_line
 from aforesaid.projects import of_project
@@ -225,7 +225,10 @@ def find_parent(store: StorePort, child: Session) -> Session | None:
     named = child.header.parent
     if named is None:
         return None
-    found = store.by_file(named)
+    try:
+        found = store.by_file(named)
+    except StoreCorrupt:
+        return None
     if found is not None:
         return found
     same: Iterable[Session] = (other for other in store.by_id(named) if other.header.host == child.header.host)

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     Value = int | str | bytes | None
 
 _BY_ID = "SELECT key, record FROM session WHERE session_id = ?"
+_BY_KEY = "SELECT key, record FROM session WHERE key = ?"
 _STATE = "SELECT incarnation, generation FROM session WHERE key = ?"
 _EVERYTHING = "SELECT key, incarnation, generation, record FROM session"
 _DATA_VERSION = "PRAGMA data_version"
@@ -59,6 +60,10 @@ class Catalogue:
     def by_id(self, session_id: str) -> dict[str, Session]:
         """The sessions that carry this id, by key, as far as the catalogue knows."""
         return dict(self._select(_BY_ID, (to_bytes(session_id),)))
+
+    def by_key(self, key: str) -> Session | None:
+        """The session with this key, as far as the catalogue knows."""
+        return next((session for _, session in self._select(_BY_KEY, (key,))), None)
 
     def keys(self) -> frozenset[str]:
         """The keys of all sessions that the catalogue knows."""

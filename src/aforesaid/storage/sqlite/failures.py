@@ -7,6 +7,7 @@ package. Never raises anything itself.
 from __future__ import annotations
 
 import errno
+import os
 import zlib
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
@@ -28,6 +29,8 @@ _BUSY = (apsw.BusyError, apsw.LockedError, apsw.ProtocolError)
 _REFUSED = (apsw.ReadOnlyError, apsw.CantOpenError, apsw.PermissionsError, apsw.AuthError)
 _NO_SPACE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 _NOT_ALLOWED = (errno.EACCES, errno.EPERM, errno.EROFS)
+_FILES = ".db"
+"""How the names of databases end; Windows says of a folder in the place of one that it may not be opened."""
 
 
 _WRITES = frozenset(
@@ -70,6 +73,8 @@ def store_error(error: Exception, path: str, *, writing: bool = False) -> StoreE
     if is_busy(error):
         return StoreBusy(f"{path} is locked by another process", "try again, or raise storage.busyTimeoutMs")
     if isinstance(error, _REFUSED):
+        if os.path.isdir(path):
+            return _no_file(path)
         return StoreReadOnly(f"{path} cannot be written or opened ({error})", "check the permissions of the store")
     if isinstance(error, apsw.FullError) or (isinstance(error, apsw.IOError) and (writing or _is_write(error))):
         return StoreFull(f"{path} could not be written: no space ({error})", _MAKE_ROOM)
@@ -78,11 +83,17 @@ def store_error(error: Exception, path: str, *, writing: bool = False) -> StoreE
 
 def system_error(error: OSError, path: str) -> StoreError:
     """The store's error for one of the operating system's."""
+    if error.errno == errno.EISDIR or (error.errno in _NOT_ALLOWED and path.endswith(_FILES) and os.path.isdir(path)):
+        return _no_file(path)
     if error.errno in _NO_SPACE:
         return StoreFull(f"{path} could not be written: no space", _MAKE_ROOM)
     if error.errno in _NOT_ALLOWED:
         return StoreReadOnly(f"{path} cannot be written or opened", "check the permissions of the store")
     return StoreError(f"{path} failed ({error.strerror})", "check the folder of the store")
+
+
+def _no_file(path: str) -> StoreError:
+    return StoreError(f"{path} is a folder where a file of the store belongs", "move it away, and run this again")
 
 
 @contextmanager

@@ -55,7 +55,8 @@ class Roster(ShardFiles):
     def recent(self, file: str) -> Session | None:
         """What this process last saw of the session, if its file is still open."""
         key = key_of(file)
-        return next((shard.session for shard in reversed(self._idle) if shard.key == key), None)
+        found = (shard.session for shard in reversed(self._idle) if shard.key == key and shard.database.current)
+        return next(found, None)
 
     def by_id(self, session_id: str) -> tuple[Session, ...]:
         """The sessions whose header carries this id, in file order."""

@@ -59,9 +59,14 @@ def open_store(folder: str, *, busy_timeout_ms: int = DEFAULT_TIMEOUT_MS, max_by
     Raises:
         StoreReadOnly: there is no such folder and it cannot be made.
         StoreForeign: it belongs to another user.
+        StoreError: its path cannot be written in UTF-8.
     """
     path = os.path.abspath(folder)
     sessions = os.path.join(path, SESSIONS)
+    try:
+        path.encode()
+    except UnicodeEncodeError as error:
+        raise StoreError(f"{path} is no UTF-8, and SQLite opens nothing else", "choose another with --store") from error
     try:
         for part in (path, sessions):
             refuse_foreign(part)
@@ -214,6 +219,21 @@ class SqliteStore(Derived):
         self.manifests.forget(key)
         self.forget_words()
         self.forget_vectors(key)
+
+    def by_file(self, file: str) -> Session | None:
+        """The session of this absolute path, or None.
+
+        Raises:
+            StoreCorrupt: its file is damaged, empty or, as the list of sessions tells, gone.
+        """
+        found = super().by_file(file)
+        if found is None:
+            key = key_of(file)
+            listed = self._catalogue.by_key(key)
+            # One that was forgotten may be on its way out; one that came meanwhile is seen by whoever writes it.
+            if listed is not None and not os.path.exists(self._path(key)) and not self._is_forgotten(listed):
+                raise StoreCorrupt(f"{self._path(key)} is gone", "index the session again, or run `aforesaid rebuild`")
+        return found
 
     def unreadable(self) -> tuple[Unreadable, ...]:
         """What the last `sessions` left out because its file is damaged, empty or gone; nothing that was forgotten."""
