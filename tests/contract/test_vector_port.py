@@ -7,6 +7,7 @@ import tempfile
 from array import array
 from contextlib import contextmanager
 from itertools import pairwise
+from math import hypot
 from typing import TYPE_CHECKING
 
 import pytest
@@ -41,7 +42,8 @@ def passage(row: int, start: int = 0, text: str | None = None) -> Passage:
 
 
 def vector(of: Passage, profile: Profile = ONE) -> bytes:
-    return array("f", [float(of.row + number) for number in range(profile.dimensions)]).tobytes()
+    numbers = [float(of.row + number) for number in range(profile.dimensions)]
+    return array("f", [number / hypot(*numbers) for number in numbers]).tobytes()
 
 
 def fill(vectors: VectorPort, *passages: Passage, profile: Profile = ONE, covered: Covered = COVERED) -> None:

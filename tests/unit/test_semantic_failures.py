@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 import sys
 import threading
+from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -49,6 +51,8 @@ FAULTS: dict[str, tuple[Any, str]] = {
     "a number": (lambda texts: 7, "embedding-failed"),
     "too few": (lambda texts: [ONE] * (len(texts) - 1), "embedding-count"),
     "too many": (lambda texts: [ONE] * (len(texts) + 1), "embedding-count"),
+    "endlessly many": (lambda texts: itertools.repeat(ONE), "embedding-count"),
+    "endless vectors": (lambda texts: [itertools.count(1.0)] * len(texts), "invalid-dimensions"),
     "short vectors": (lambda texts: [ONE[:-1]] * len(texts), "invalid-dimensions"),
     "long vectors": (lambda texts: [[*ONE, 0.0]] * len(texts), "invalid-dimensions"),
     "empty vectors": (lambda texts: [[]] * len(texts), "invalid-dimensions"),
@@ -95,11 +99,16 @@ def test_a_port_that_is_not_what_was_configured_is_not_asked(tmp_path: Path, fil
 
 
 class Silent(Recorder):
-    """Raises when it is asked who it is."""
+    """Says anything but who it is."""
+
+    instead: BaseException | float = 0.0
 
     @property
     def profile(self) -> Any:
-        raise RuntimeError("who?")
+        if isinstance(self.instead, BaseException):
+            raise self.instead
+        threading.Event().wait(self.instead)
+        return None
 
     @profile.setter
     def profile(self, value: object) -> None:
@@ -126,9 +135,28 @@ def test_a_model_that_is_not_there_is_named(
         assert ids(found) == ["e0000002"]
 
 
-def test_a_model_that_cannot_say_who_it_is_is_not_asked(tmp_path: Path, file: Path) -> None:
-    with Engine.open(tmp_path / "store", settings=settings(Recorder()), embedding=Silent()) as engine:
-        assert told(ask(engine, file, "the blue box")).reason == "port-mismatch"
+@pytest.mark.parametrize(
+    ("instead", "reason"),
+    [
+        (RuntimeError("who?"), "port-mismatch"),
+        (SystemExit(3), "port-mismatch"),
+        (KeyboardInterrupt(), "port-mismatch"),
+        (60.0, "embedding-timeout"),
+    ],
+)
+def test_a_model_that_does_not_say_who_it_is_is_not_asked(
+    tmp_path: Path, file: Path, instead: BaseException | float, reason: str
+) -> None:
+    port = Silent()
+    port.instead = instead
+    named = settings(Recorder()) | {"retrieval.embedding.timeoutMs": 200}
+    started = monotonic()
+    with Engine.open(tmp_path / "store", settings=named, embedding=port) as engine:
+        found = ask(engine, file, "the blue box")
+        assert told(found).reason == reason
+        assert ids(found) == ["e0000002"]
+        assert port.calls == []
+    assert monotonic() - started < 30
 
 
 def test_a_missing_extra_is_named(tmp_path: Path, file: Path, monkeypatch: pytest.MonkeyPatch) -> None:

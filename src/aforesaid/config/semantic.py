@@ -1,7 +1,8 @@
 """Floor 7: from the options of `retrieval.embedding` to a model that may be asked, or the reason why none may.
 
 `engine/similarity` asks it once a configuration. A remote model needs all of: the policy, the consent, rules for its
-provider, and a port that the host brings and that is exactly what was configured. Nothing here makes a remote port.
+provider, and a port that the host brings. Nothing here makes a remote port, or asks one anything: that it is exactly
+what was configured is for `embedders/calls` to find out, within its deadline.
 """
 
 from __future__ import annotations
@@ -18,7 +19,6 @@ from aforesaid.embedding import (
     LOCAL_PROVIDER,
     MODEL_UNKNOWN,
     POLICY_MISSING,
-    PORT_MISMATCH,
     PORT_MISSING,
     RULES_MISSING,
     Profile,
@@ -74,8 +74,6 @@ def read_setup(config: Config, port: EmbeddingPort | None) -> Setup:
         destination="remote" if mode == "remote" else "local",
     )
     reason = _refuse_remote(config, profile) if mode == "remote" else _refuse_local(profile, port)
-    if reason is None and port is not None and not _is(port, profile):
-        reason = PORT_MISMATCH
     if reason is None and port is None and mode == "remote":
         reason = PORT_MISSING
     return Setup(
@@ -111,14 +109,6 @@ def _refuse_local(profile: Profile, port: EmbeddingPort | None) -> str | None:
     if local is None:
         return MODEL_UNKNOWN
     return None if local.accepts(profile.dimensions) else INVALID_DIMENSIONS
-
-
-def _is(port: EmbeddingPort, profile: Profile) -> bool:
-    """Whether a port says that it is what was configured; whatever it does instead of saying so is no."""
-    try:
-        return port.profile == profile
-    except Exception:  # noqa: BLE001 - a host's port may raise anything
-        return False
 
 
 def _names(value: object) -> tuple[str, ...]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import threading
 from array import array
+from itertools import islice
 from math import hypot, isfinite
 from sys import byteorder
 from time import monotonic
@@ -120,7 +121,7 @@ class Calls:
         try:
             if self._port is None:
                 self._port = self._make()
-            if self._port.profile != self.profile:
+            if not self._fits(self._port):
                 return Vectors(reason=PORT_MISMATCH)
             return self._check(self._port.embed(texts, purpose), len(texts.values))
         except ImportError:
@@ -128,14 +129,21 @@ class Calls:
         except BaseException as error:  # noqa: BLE001 - a port of a host may raise anything, and must not end the host
             return Vectors(reason=_UNMADE.get(type(error), FAILED) if self._port is None else FAILED)
 
+    def _fits(self, port: EmbeddingPort) -> bool:
+        """Whether a port says that it is what was configured; whatever it does instead of saying so is no."""
+        try:
+            return bool(port.profile == self.profile)
+        except BaseException:  # noqa: BLE001 - as above
+            return False
+
     def _check(self, found: object, count: int) -> Vectors:
-        """The vectors as bytes, if they are what they should be."""
-        rows = list(found)  # type: ignore[call-overload]  # whatever it is; what is no list raises
+        """The vectors as bytes, if they are what they should be; of what never ends only one too many is taken."""
+        rows = list(islice(found, count + 1))  # type: ignore[call-overload]  # what cannot be iterated raises
         if len(rows) != count:
             return Vectors(reason=WRONG_COUNT)
         values: list[bytes] = []
         for row in rows:
-            vector = _as_floats(row)
+            vector = _as_floats(row, self.profile.dimensions + 1)
             if len(vector) != self.profile.dimensions:
                 return Vectors(reason=INVALID_DIMENSIONS)
             length = hypot(*vector)
@@ -149,8 +157,8 @@ class Calls:
         return Vectors(values=tuple(values))
 
 
-def _as_floats(row: object) -> array[float]:
-    """The numbers of one vector as float32."""
+def _as_floats(row: object, most: int) -> array[float]:
+    """The numbers of one vector as float32; of what is longer only so many."""
     if isinstance(row, array) and row.typecode == "f":
         return row
     try:
@@ -160,9 +168,9 @@ def _as_floats(row: object) -> array[float]:
         plain = False
     vector = array("f")
     if plain:
-        vector.frombytes(view.tobytes())
+        vector.frombytes(view[:most].tobytes())
     else:
-        vector.extend([float(value) for value in row])  # type: ignore[attr-defined]  # as above
+        vector.extend([float(value) for value in islice(row, most)])  # type: ignore[call-overload]  # as above
     return vector
 
 

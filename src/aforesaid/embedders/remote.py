@@ -7,15 +7,23 @@ logs texts, vectors, answers or the key. The extra `remote` brings the HTTP libr
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+import json
+from time import monotonic
+from typing import TYPE_CHECKING, Any, Final
 
 from aforesaid.embedding import Profile
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from aforesaid.embedding import Purpose
     from aforesaid.model import Cleared
+
+
+_OF_A_NUMBER: Final = 64
+"""Bytes that an endpoint may spend on a number, with all its blanks; the longest float64 has 24."""
+_BESIDE: Final = 1 << 16
+"""Bytes of an answer that are no numbers."""
 
 
 class RemoteEmbeddings:
@@ -32,7 +40,7 @@ class RemoteEmbeddings:
             provider: its name in `privacy.remoteProviders`.
             model: as the endpoint calls it.
             dimensions: of the vectors that it gives.
-            seconds: after which the transport gives up by itself.
+            seconds: after which it gives up by itself, whatever has come by then.
 
         Raises:
             ImportError: the extra `remote` is not installed.
@@ -45,6 +53,7 @@ class RemoteEmbeddings:
             raise ValueError("the address must begin with https://")
         self.profile: Profile = Profile(provider=provider, model=model, dimensions=dimensions, destination="remote")
         self._address = address.rstrip("/") + "/embeddings"
+        self._seconds = seconds
         self._client: Any = httpx.Client(
             timeout=seconds,
             headers={"Authorization": f"Bearer {key}"},
@@ -68,9 +77,23 @@ class RemoteEmbeddings:
             "input": [text.encode("utf-8", "replace").decode("utf-8") for text in texts.values],
             "encoding_format": "float",
         }
-        answer = self._client.post(self._address, json=body)
-        answer.raise_for_status()
-        return _vectors(answer.json(), len(texts.values))
+        count = len(texts.values)
+        most = _BESIDE + count * (self.profile.dimensions * _OF_A_NUMBER + 1_000)
+        return _vectors(json.loads(self._ask(body, most)), count)
+
+    def _ask(self, body: Mapping[str, object], most: int) -> bytes:
+        """The answer as it comes, as long as it is neither too late nor too long."""
+        until, parts, size = monotonic() + self._seconds, [], 0
+        with self._client.stream("POST", self._address, json=body) as answer:
+            answer.raise_for_status()
+            for part in answer.iter_bytes():
+                parts.append(part)
+                size += len(part)
+                if size > most:
+                    raise ValueError("the endpoint's answer is longer than that many vectors")
+                if monotonic() > until:
+                    raise TimeoutError("the endpoint's answer takes too long")
+        return b"".join(parts)
 
     def close(self) -> None:
         """Gives back its connections."""

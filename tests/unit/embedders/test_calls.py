@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import sys
 import threading
 from array import array
@@ -70,6 +71,15 @@ class Unwilling:
         raise RuntimeError("no")
 
 
+class Fatal:
+    """A profile that cannot be compared."""
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __eq__(self, other: object) -> bool:
+        raise SystemExit(3)
+
+
 def ask(make: Callable[[], Any], *, seconds: float = 5.0, count: int = 2) -> Vectors:
     return Calls(make, PROFILE, seconds=seconds).embed(cleared(*["text"] * count, provider="p"), "source")
 
@@ -91,6 +101,9 @@ FAULTS: dict[str, tuple[Callable[[], Any], str]] = {
     "too few": (given(lambda texts: [ONE]), "embedding-count"),
     "too many": (given(lambda texts: [ONE] * 3), "embedding-count"),
     "none at all": (given(lambda texts: []), "embedding-count"),
+    "endlessly many": (given(lambda texts: itertools.repeat(ONE)), "embedding-count"),
+    "endlessly long": (given(lambda texts: [ONE, itertools.count()]), "invalid-dimensions"),
+    "a profile that ends the program": (given(lambda texts: [ONE] * 2, Fatal()), "port-mismatch"),
     "too short": (given(lambda texts: [ONE, ONE[:3]]), "invalid-dimensions"),
     "too long": (given(lambda texts: [ONE, [*ONE, 1.0]]), "invalid-dimensions"),
     "empty": (given(lambda texts: [ONE, []]), "invalid-dimensions"),
@@ -114,8 +127,8 @@ FAULTS: dict[str, tuple[Callable[[], Any], str]] = {
         given(lambda texts: [ONE] * 2, Profile(provider="p", model="m", dimensions=4, destination="remote")),
         "port-mismatch",
     ),
-    "no profile": (Unwilling, "embedding-failed"),
-    "no port": (lambda: None, "embedding-failed"),
+    "no profile": (Unwilling, "port-mismatch"),
+    "no port": (lambda: None, "port-mismatch"),
     "its packages are missing": (broken_make(ImportError("numpy")), "model-unavailable"),
     "it cannot be made": (broken_make(RuntimeError("weights")), "embedding-failed"),
     "its model is unknown": (broken_make(KeyError("m")), "model-unknown"),

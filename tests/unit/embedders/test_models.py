@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import socket
 import sys
+import threading
+import time
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -179,3 +182,31 @@ def test_an_endpoint_that_is_not_there_costs_the_vectors_only() -> None:
         found = Calls(lambda: client, client.profile, seconds=30).embed(cleared("one", provider="p"), "query")
         client.close()
     assert found.reason == "embedding-failed"
+
+
+@pytest.mark.parametrize("pause", [0.0, 0.05])
+def test_an_answer_that_never_ends_is_left(pause: float) -> None:
+    gone = threading.Event()
+
+    def answer(listening: socket.socket) -> None:
+        connection, _ = listening.accept()
+        with connection, suppress(OSError):
+            connection.recv(1 << 16)
+            connection.sendall(b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n")
+            while True:
+                connection.sendall(b"400\r\n" + b" " * 1024 + b"\r\n")
+                time.sleep(pause)
+        gone.set()
+
+    with socket.socket() as listening:
+        listening.bind(("127.0.0.1", 0))
+        listening.listen()
+        threading.Thread(target=answer, args=(listening,), daemon=True).start()
+        client = RemoteEmbeddings(
+            f"http://127.0.0.1:{listening.getsockname()[1]}/v1", "k", provider="p", model="m", dimensions=16,
+            seconds=60.0 if pause == 0.0 else 0.5,
+        )  # fmt: skip
+        with pytest.raises(ValueError if pause == 0.0 else TimeoutError):
+            client.embed(cleared("one", provider="p"), "query")
+        assert gone.wait(20)  # nothing goes on reading
+        client.close()

@@ -9,7 +9,7 @@ import sys
 from array import array
 from contextlib import closing
 from time import perf_counter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import apsw
 import pytest
@@ -89,6 +89,33 @@ def test_columns_that_do_not_fit_each_other_are_damage(store: SqliteStore, file:
     again = open_store(str(file.parent.parent))
     with pytest.raises(StoreCorrupt):
         again.vectors(KEY).load(ONE)
+    again.close()
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda numbers: [float("nan")] * len(numbers),
+        lambda numbers: [*numbers[:-1], float("-inf")],
+        lambda numbers: [1e38] * len(numbers),
+        lambda numbers: [number * 100 for number in numbers],
+        lambda numbers: [*numbers[:-1], -2.0],
+        None,
+    ],
+)
+def test_numbers_of_no_vector_of_length_one_are_damage(store: SqliteStore, file: Path, change: Any) -> None:
+    fill(store.vectors(KEY), passage(1), passage(2))
+    store.close()
+    database = open_writable(str(file), 50)
+    held = database.connection.execute("SELECT vectors FROM block").get
+    changed = "x" * len(held) if change is None else array("f", change(array("f", held))).tobytes()
+    database.connection.execute("UPDATE block SET vectors = ?", (changed,))
+    database.close()
+    again = open_store(str(file.parent.parent))
+    with pytest.raises(StoreCorrupt):
+        again.vectors(KEY).load(ONE)
+    fill(again.vectors(KEY), passage(7))
+    assert listed(again.vectors(KEY).load(ONE)) == [passage(7)]
     again.close()
 
 

@@ -41,6 +41,12 @@ _TOUCHED = (
     "SELECT number, rows, starts, ends, hashes, vectors FROM block WHERE profile = ? AND first <= ? AND last >= ?"
 )
 
+_BELOW_TWO: Final = bytes(byte for byte in range(256) if byte & 0x7F < 0x40)
+"""The last bytes of little-endian float32 numbers between -2 and 2: a vector of length 1 has no others.
+
+IEEE 754: sign, eight bits of exponent, 23 of fraction; from 2.0 on the first bit of the exponent is set, as in
+infinities and in what is no number."""
+
 Columns = tuple[bytes, ...]
 """Rows, starts, ends, hashes and vectors of some passages."""
 
@@ -59,7 +65,7 @@ class Blocks:
         """Everything that they hold, by row.
 
         Raises:
-            apsw.CorruptError: the columns of a block do not fit each other.
+            apsw.CorruptError: the columns of a block do not fit each other, or hold no vectors of length 1.
         """
         statement = _ALL.format(vectors="vectors" if vectors else "x''")
         blocks: list[Any] = self._connection.execute(statement, (self._number,)).fetchall()
@@ -122,8 +128,11 @@ def join(blocks: Sequence[Any], dimensions: int) -> Held:
     """The columns of some blocks as one.
 
     Raises:
-        apsw.CorruptError: they do not fit each other.
+        apsw.CorruptError: they do not fit each other, or a number of a vector is not between -2 and 2.
     """
+    for block in blocks:
+        if not all(isinstance(column, bytes) for column in block) or block[-1][3::4].translate(None, _BELOW_TWO):
+            raise apsw.CorruptError("a block holds what is no vector of length 1")
     rows, starts, ends, hashes, vectors = (
         (b"".join(column) for column in zip(*blocks, strict=True)) if blocks else ((b"",) * 5)
     )
