@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from tests.words import any_text
 
 from aforesaid import text
+from aforesaid.language import quotation
 from aforesaid.matching import Literal
 from aforesaid.query import LONGEST, MOST, read_query
 
@@ -25,6 +26,10 @@ _MARKS = (
     "»",
     "「",
     "」",
+    "’",
+    "‚",
+    "»",
+    "״",
     "\n",
     " ",
     "-",
@@ -114,7 +119,7 @@ def test_categories_are_identifiers_and_nothing_is_repeated(request: str) -> Non
 @given(request_text)
 def test_acknowledgements_before_and_after_change_nothing(request: str) -> None:
     plain, wrapped = read_query(request), read_query(f"ok, grazie\n{request}\nplease go on")
-    if not any(mark in request for mark in "`\"'“„«»‹「『《‘"):
+    if "`" not in request and quotation.SIGNS.isdisjoint(request):
         assert wrapped == plain
 
 
@@ -162,6 +167,15 @@ def test_acknowledgements_before_and_after_change_nothing(request: str) -> None:
             "«a",
             "„",
             "「",
+            "’",
+            "’a ",
+            "a’",
+            "”a ",
+            "‚",
+            "»",
+            "״",
+            "א״א",
+            "in English ",
             "http://",
             "www.",
             "C:\\",

@@ -112,6 +112,26 @@ def test_identifiers_are_what_looks_like_a_name(request_text: str, identifiers: 
         ("'tis the users' choice, a 5\" and a 6\" one", ()),
         ("he said 'don't'", ("don't",)),
         ('"..." and "solo"', ("solo",)),
+        (
+            "vad sa ”det gick fel”, mikä ’virhe’ oli ja »missä» ja ›milloin›",
+            ("det gick fel", "virhe", "missä", "milloin"),
+        ),
+        ("was heißt ‚nicht da‘ und ‚nicht so’, ›doch da‹", ("nicht da", "nicht so", "doch da")),
+        ("מה זה ״שגיאה חדשה״ של צה״ל ושל מנכ״ל", ("שגיאה חדשה",)),
+        ('מה זה "שגיאה" של צה"ל ושל מנכ"ל', ("שגיאה",)),
+        ("של צה״ל ושל מנכ״ל", ()),
+        ("〈一〉〝二〞〝三〟＂四＂｢五｣﹁六﹂﹃七﹄＇八＇", ("一", "二", "三", "四", "五", "六", "七", "八")),
+        (
+            "‛a b’ ‟c d” ⹂e f” ❝g h❞ ❮i j❯ ❛k l❜ „m n” 🙶o p🙷 \u2329q r\u232a",
+            (*("a b", "c d", "e f", "g h", "i j", "k l", "m n", "o p", "q r"),),
+        ),
+        ("使用‘配置’的'端口'，'에러'를 '없음'으로", ("配置", "端口", "에러", "없음")),
+        ("he said ‘don’t do it’, ’l’idea’ and 'l'idea'", ("don’t do it", "l’idea", "l'idea")),
+        ("’all’ and ’404’ and 's' and 't'", ("all", "404", "s", "t")),
+        ("don’t we’ve ’til l’idea dell’utente e un po’ di ’sto coso, gli anni ’90 e gli altri’", ()),
+        ("’tis the users’ choice, the hosts’ names’; rock ’n’ roll; ’s morgens en ’s avonds’", ()),
+        ("a 5” and a 6” one, File › Open › Recent, the end.” and then “foo” x”", ("foo",)),
+        ("» foo « «bar» x «baz», “l’idea di ‘x’”", ("foo", "bar", "baz", "l’idea di ‘x’")),
     ],
 )
 def test_quotes_of_every_language_make_phrases(request_text: str, phrases: tuple[str, ...]) -> None:
@@ -159,6 +179,12 @@ def test_a_capitalised_or_hyphenated_word_is_a_keyword() -> None:
 def test_a_time_to_wait_is_a_topic_only_beside_a_stronger_one() -> None:
     assert read_query("back in 10min, do it 2x").empty
     assert read_query("the timeout of 10min").keywords == ("timeout", "10min")
+
+
+def test_the_language_of_an_answer_is_a_topic_only_beside_a_stronger_one() -> None:
+    assert read_query("say it in English, or in Polish").empty
+    assert read_query("the labels in Italian").keywords == ("labels", "Italian")
+    assert read_query("the Italian labels and in-english.md").keywords == ("Italian", "labels")
 
 
 def test_capitals_tell_some_technologies_from_words() -> None:

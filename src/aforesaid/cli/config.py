@@ -47,7 +47,7 @@ def run(arguments: Namespace, options: Options) -> int:
     if action == "schema":
         from aforesaid.config.schema import schema  # late: for this action only
 
-        emit(schema(), indent=2)
+        emit(schema(), indent=None if options.json else 2)
     elif action == "path":
         _show_path(options)
     elif action == "set":

@@ -43,7 +43,7 @@ when where list tell give many much long often kind type mention
 """
 
 _TALK = """
-ok okay okey oki okk k kk kay yes yeah yea yep yup ya no nope nah sure please pls plz plse thanks thank thx tx thankyou ty
+ok okay okey okie dokey dokie doke ditto idem righto oki okk k kk kay yes yeah yea yep yup ya no nope nah sure please pls plz plse thanks thank thx tx thankyou ty
 cheers welcome sorry pardon excuse hello hi hey hiya bye goodbye morning evening afternoon night dear folks guys mate
 buddy friend man dude bro sir lol haha hmm hm hmmm mm um uh oh ah aha wow yay hooray bravo cool nice great good better best
 bad worse worst fine perfect perfectly excellent awesome amazing wonderful fantastic brilliant super lovely neat sweet
@@ -157,7 +157,7 @@ ate eaten fell fallen hurt sat shook shaken threw thrown wore worn won
 """
 
 _WEAK_VERBS = """
-add address amend annotate assert bisect build bump change cherry-pick clone code comment commit compile configure
+crash add address amend annotate assert bisect build bump change cherry-pick clone code comment commit compile configure
 copy create debug delete deploy develop diff document download drop edit extend extract fail fetch format generate
 implement import insert inspect install integrate launch lead lint load lock log merge migrate modify move offer
 optimise optimize parse paste patch polish print publish pull push rebase rebuild refactor release remove rename
@@ -176,7 +176,7 @@ changes updates edits improvement improvements cleanup refactoring tool tools ag
 chat context history prompt text word words name names value values data number numbers content contents
 green red failing unit coverage lint linter linting quality performance
 break breaks breaking dr infinite legend lunch dinner breakfast coffee magic order permission scratch shot verbose
-posted sentence paragraph job jobs target targets
+posted sentence paragraph job jobs target targets stuck hung froze frozen
 """
 
 

@@ -121,11 +121,11 @@ limiti termini funzioni specifica notte sera serata mattina mattino pomeriggio d
 
 # Regular verbs; all their forms are made of these.
 _VERBS = """
-abbandonare abituare accelerare accennare accertare accettare accontentare afferrare affidare affrettare
-affrontare aggiustare aiutare analizzare annullare applicare apprezzare approvare arrangiare
+abbandonare abbreviare abituare accelerare accennare accertare accettare accorciare accontentare afferrare affidare affrettare
+affrontare aggiustare aiutare allungare ampliare analizzare annullare applicare apprezzare approvare arrangiare
 arrivare ascoltare aspettare attivare augurare avanzare avviare avvicinare avvisare azzardare azzeccare badare bastare
 beccare bisognare buttare calmare cambiare capitare cercare chiacchierare chiamare collaborare combinare
-cominciare completare complicare comportare concentrare confermare considerare consigliare continuare controllare
+cominciare completare complicare comportare concentrare condensare confermare considerare consigliare continuare controllare
 curare dedicare desiderare detestare dettagliare dimenticare diventare domandare dubitare durare elencare eliminare
 entrare esagerare esaminare esitare evitare faticare fermare fidare figurare fregare funzionare girare
 giustificare guardare ignorare illustrare imbroccare immaginare imparare impegnare incasinare incavolare incazzare
@@ -133,7 +133,7 @@ incominciare indicare indovinare iniziare insegnare interessare lamentare lancia
 mancare mandare meritare migliorare mollare mostrare necessitare notare obiettare occupare odiare organizzare osare
 osservare parlare passare peggiorare pensare perdonare perfezionare pigliare portare precisare
 pregare preoccupare preparare presentare prestare privilegiare procurare provare puntualizzare raccomandare raccontare
-ragionare rallegrare rallentare rassicurare realizzare respirare restare rettificare riadattare rianalizzare
+ragionare rallegrare rallentare rassicurare realizzare respirare restare rettificare riadattare rianalizzare riformulare
 ricapitolare ricercare ricominciare riconsiderare ricontrollare ricordare ridare riesaminare rifare riguardare
 rilanciare rilassare rimandare rimediare rimuginare rincominciare rincontrollare ringraziare riparlare ripassare
 ripensare riportare riposare riprovare rischiare riscontrare risistemare rispiegare ritentare ritornare
@@ -151,7 +151,7 @@ temere togliere vedere vincere vivere
 agire approfondire aprire avvertire capire chiarire colpire definire divertire dormire finire garantire gestire
 gradire impazzire incuriosire intuire mentire obbedire offrire partire percepire preferire proseguire pulire reagire
 restituire riaprire ribadire riferire rifinire ripartire ripulire riunire riuscire scoprire seguire sentire servire
-smentire sparire stabilire stupire suggerire supplire tradire ubbidire unire zittire
+smentire snellire sparire stabilire stupire suggerire supplire tradire ubbidire unire zittire
 """
 
 _OTHER_FORMS = """
@@ -190,7 +190,7 @@ belli belle bellissimo bravo brava bravi bravissimo fantastico fantastica meravi
 grandioso super buono buona buoni buone buon buonissimo benissimo benone grazie graziee grazieee mille prego favore cortesia
 gentilmente cortesemente per piacere scusa scusami scusate scusi ciao salve buongiorno buonasera buonanotte arrivederci
 saluti caro cara capo ragazzi amico ehi eh ah oh uh mah boh beh bah uff dai forza su avanti indietro pronto pronta pronti
-chiaro chiara evidente ovvio capito inteso intesi concordo concordi d'acc tranquillo calma piano pazienza peccato
+chiaro chiara evidente ovvio capito inteso intesi concordo concordi concordato concordata concordati concordate pattuito convenuto stabilito ricevuto idem d'acc tranquillo calma piano pazienza peccato
 nulla niente figurati confermo confermato approvo approvato
 """
 
@@ -223,7 +223,7 @@ geniali eccezionale eccezionali favoloso favolosa strepitoso strepitosa impeccab
 stratosferico clamoroso efficace deciso decisa indeciso indecisa incerto incerta dubbio dubbi dubbioso colpa colpe
 merito fretta furia furbo furba sveglio bravissime forte forti povere povero poveri povera strano strana strani strane
 buffo buffa occhiata ripassata controllata sistemata aggiustata guardata pulita letta raddrizzata rilassato sereno
-serena gentile gentili gentilissimo cortese
+serena gentile gentili gentilissimo cortese attento attenta attenti attente
 """
 
 # Words that people make small or great: attimino, pochissimo, riassuntino, cosetta.
@@ -237,7 +237,7 @@ importante lontano rapido pulito brutto alto simpatico chiacchiera consiglio rie
 
 _FRAME = """
 problema problemi guaio guai questione questioni faccenda roba resto restanti cosa cose coso volta volte caso casi punto
-punti passo passi passaggio passaggi passata passate parte parti pezzo pezzi modo modi maniera maniere tipo tipi genere
+punti passo passi passaggio passaggi passata passate parte parti pezzo pezzi modo modi maniera maniere approccio approcci tipo tipi genere
 sorta opzione opzioni scelta scelte alternativa alternative proposta proposte idea idee consiglio consigli
 raccomandazione raccomandazioni domanda domande risposta risposte richiesta richieste piano piani obiettivo obiettivi
 scopo motivo motivi ragione ragioni causa esempio esempi dettaglio dettagli riassunto riepilogo sintesi stato situazione
@@ -266,7 +266,7 @@ documentare commenti commento messaggio messaggi output risultato risultati vers
 miglioramento miglioramenti correzione correzioni funzionalita requisito requisiti specifiche strumento
 strumenti agente modello sessione conversazione chat contesto testo parola parole nome nomi valore valori dati dato numero
 numeri contenuto contenuti fallisce falliscono fallito falliti rotto rotta rotti verde verdi rosso build deploya deployare
-rilascia rilasciare rilascio avviso avvisi eccezione eccezioni
+rilascia rilasciare rilascio avviso avvisi eccezione eccezioni bloccato bloccata bloccati bloccate piantato piantata crashato
 """
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from aforesaid.language import shapes
+from aforesaid.language import quotation, shapes
 from aforesaid.query import names
 from aforesaid.query.reading import Reading
 
@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 
 _MOST_OF_A_BLOCK: Final = 16
 """Names that one pasted block gives, so that a long paste leaves room for what the request itself names."""
-_SIGNS: Final = ('"', "'", "“", "„", "«", "»", "‹", "「", "『", "《", "‘")
 
 
 def _backticks(reading: Reading) -> None:
@@ -55,8 +54,9 @@ def _quotes(reading: Reading) -> None:
             reading.add(match.start(), "phrase", item)
         return match.span()
 
-    if reading.holds(*_SIGNS):
-        reading.take(shapes.QUOTED, quoted, in_every_script=True)
+    pattern = quotation.pattern_for(quotation.SIGNS.intersection(reading.rest), spaced=reading.rest.isascii())
+    if pattern:
+        reading.take(pattern, quoted, in_every_script=True)
 
 
 PASSES: Final = (_backticks, _quotes)

@@ -9,7 +9,7 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from aforesaid import language, text
-from aforesaid.language import others, shapes, technologies
+from aforesaid.language import others, shapes, technologies, tongues
 from aforesaid.query.reading import MOST
 
 if TYPE_CHECKING:
@@ -34,6 +34,7 @@ _SHORT: Final = 400
 _FORMULAS: Final = tuple([tuple(formula.split()) for formula in others.PARTINGS])
 _BETWEEN: Final = r"[\s'’ʼ,-]{1,3}"
 """What stands between the words of a formula."""
+_IN_A_TONGUE: Final = rf"(?i)(?<!\w)(?:{'|'.join(tongues.BEHIND)})[\s-]{{1,3}}({'|'.join(tongues.NAMES)})(?![\w-])"
 _FIRST_UNSPACED: Final = text.UNSPACED[0]
 
 
@@ -45,6 +46,18 @@ def _partings(reading: Reading) -> None:
     for words in _FORMULAS:
         if words[0] in lowered and all(word in lowered for word in words):
             reading.take(rf"(?i)(?<!\w){_BETWEEN.join(words)}(?!\w)", re.Match.span)
+
+
+def _tongues(reading: Reading) -> None:
+    """Reads the language in which an answer is wanted as a weak topic: "in English please"."""
+
+    def tongue(match: re.Match[str]) -> tuple[int, int]:
+        reading.add(match.start(1), "weak", match.group(1))
+        return match.span(1)
+
+    lowered = reading.rest.lower()
+    if any(name in lowered for name in tongues.NAMES):
+        reading.take(_IN_A_TONGUE, tongue)
 
 
 def _spelled(reading: Reading) -> None:
@@ -198,4 +211,4 @@ def _is_drawn_no_topic(folded: str) -> bool:
     return any(language.is_no_topic(re.sub(shapes.DRAWN, letters, folded)) for letters in (r"\1\2", r"\1\1\2\2"))
 
 
-PASSES: Final = (_partings, _spelled, _words)
+PASSES: Final = (_partings, _tongues, _spelled, _words)

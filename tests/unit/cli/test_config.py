@@ -147,7 +147,10 @@ def test_the_schema_is_printed_for_editors(command: Command) -> None:
     schema = json.loads(done.out)
     jsonschema.Draft202012Validator.check_schema(schema)
     assert schema["properties"]["retrieval"]["properties"]["maxResults"]["maximum"] == 100
-    assert command("config", "schema", "--json") == done
+    assert done.out.startswith('{\n  "')
+    on_one_line = command("config", "schema", "--json")
+    assert json.loads(on_one_line.out) == schema
+    assert on_one_line.out.count("\n") == 1
 
 
 def test_the_path_is_printed_for_scripts(command: Command, own: Path) -> None:
