@@ -134,6 +134,11 @@ class Matched(Struct, frozen=True, kw_only=True):
     phrases: tuple[str, ...] = ()
     terms: tuple[str, ...] = ()
 
+    @property
+    def literals(self) -> tuple[str, ...]:
+        """Those that stand there as they are spelled."""
+        return (*self.identifiers, *self.phrases)
+
 
 class ScorePart(Struct, frozen=True, kw_only=True, gc=False):
     """One named addend of a score, rounded to four decimals."""

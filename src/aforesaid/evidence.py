@@ -1,8 +1,7 @@
 """Floor 4: from ranked rows to framed messages, within a budget.
 
 `retrieval` hands in rows best first and gets `Evidence`: a verbatim excerpt around the matches, framed as quoted data.
-Readers of transcripts use `strip_frames`, so that what was framed once is never indexed again. Pure; it neither ranks
-nor decides what may be shown. `docs/evidence.md` gives the rules.
+`frames` knows them again. Pure; it neither ranks nor decides what may be shown. `docs/evidence.md` gives the rules.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ from aforesaid.answers import Evidence
 from aforesaid.model import TOOL_ROLES
 from aforesaid.novelty import remembered_names_of
 from aforesaid.tokens import estimate, least
-from aforesaid.windows import LIMIT, choose_lines, choose_windows, join_windows, replace_in
+from aforesaid.windows import LIMIT, choose_lines, choose_windows, join_windows
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -135,9 +134,11 @@ def build_evidence(
         windows = choose_lines(entry.text, probe, literals=probe.literals, limit=max_characters, known=known)
     else:
         finder = probe if passage is None else _WithPassage(probe, passage)
-        windows = choose_windows(entry.text, finder, limit=max_characters)
+        windows = choose_windows(entry.text, finder, literals=probe.literals, limit=max_characters)
     replacements = replacing(entry) if replacing is not None else ()
     if replacements:
+        from aforesaid.replacements import replace_in  # late: few rows hold something that must not be quoted
+
         windows = replace_in(windows, replacements)
         entry = replace(entry, redacted=entry.redacted + len(replacements))
         ranked = replace(ranked, candidate=replace(ranked.candidate, entry=entry))
@@ -152,12 +153,11 @@ class _WithPassage:
     def __init__(self, probe: Probe, passage: Span) -> None:
         self._probe = probe
         self._passage = passage
+        self._item = probe.items
 
     def places(self, text: str) -> tuple[Place, ...]:
         """See `windows.Finder`; the passage is an item of its own."""
-        found = self._probe.places(text)
-        last = max((item for _, _, item in found), default=-1)
-        return tuple(sorted((*found, (*self._passage, last + 1))))
+        return tuple(sorted((*self._probe.places(text), (*self._passage, self._item))))
 
 
 def frame(entry: StoredEntry, *, session_id: str | None, score: float, reason: str, excerpt: str) -> str:
@@ -199,33 +199,6 @@ def unframe(message: str) -> str:
         if isinstance(excerpt, str):
             return excerpt
     raise ValueError("not a framed message")
-
-
-def strip_frames(text: str) -> str:
-    """A text without the lines of framed messages in it; an unfinished message reaches to the end.
-
-    A message begins where its first line stands alone, or ends a line whose next one names the source (hosts put words
-    of their own before what they pass on). Text that only mentions the title is left alone.
-    """
-    if OPENING not in text:
-        return text
-    lines = text.split("\n")
-    kept: list[str] = []
-    framed = False
-    for line, following in zip(lines, [*lines[1:], ""], strict=True):
-        bare = line.strip()
-        if framed:
-            framed = not bare.startswith(CLOSING)
-            rest = "" if framed else bare.removeprefix(CLOSING)
-        elif bare == OPENING or (bare.endswith(OPENING) and following.startswith(SOURCE)):
-            framed = True
-            rest = bare.removesuffix(OPENING)
-        else:
-            kept.append(line)
-            continue
-        if rest:
-            kept.append(rest)
-    return "\n".join(kept)
 
 
 def quote(text: str) -> str:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 from aforesaid import text as _text
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 Place = tuple[int, int, int]
 """Start and end in code points of the original text, and the index of the item in its list."""
@@ -118,6 +118,11 @@ _folded = lru_cache(maxsize=1024)(_text.fold)
 def _offsets(text: str) -> array[int] | None:
     offsets = _text.fold_with_offsets(text)[1]
     return None if offsets is None else array("l", offsets)
+
+
+def holds_all(needles: Iterable[str], text: str) -> bool:
+    """Whether a text holds each of some needles literally."""
+    return all(Literal(needle).found_in(text) for needle in needles)
 
 
 class Folded:
@@ -361,6 +366,11 @@ class Probe:
     def literals(self) -> int:
         """How many of its items are identifiers or phrases; they come first."""
         return len(self._identifiers) + len(self._phrases)
+
+    @property
+    def items(self) -> int:
+        """How many items it looks for."""
+        return self.literals + len(self._terms)
 
     def matched(self, text: str) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]:
         """The identifiers, phrases and terms that the text holds."""

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Final, Protocol
 from msgspec.structs import replace
 
 from aforesaid.answers import PART_NAMES, Ranked
+from aforesaid.matching import holds_all
 from aforesaid.model import TOOL_ROLES
 from aforesaid.novelty import names_of
 
@@ -403,20 +404,31 @@ def _order(place: int | None) -> float:
 def deduplicate(ranked: Sequence[Ranked]) -> tuple[Ranked, ...]:
     """One of each set of equal (normalised) texts, at the place of the highest ranked.
 
+    Equal texts may differ in case, names never do: a row in which a name or phrase was verified that the ones before it
+    spell in another way is no repetition.
+
     Of what people said that is the highest ranked itself, which is the newer one of equals. What was run or printed
     again is one piece of evidence, and the newest says when it was last so: it takes the place that the best of them
     earned, with the score that explains it, unless something else was verified in it (normalising folds case), or the
     best is of a day that was asked about.
     """
-    first: dict[bytes, int] = {}
+    equal: dict[bytes, list[int]] = {}
     kept: list[Ranked] = []
     for row in ranked:
-        place = first.setdefault(row.candidate.entry.digest, len(kept))
-        if place == len(kept):
+        places = equal.setdefault(row.candidate.entry.digest, [])
+        place = next((place for place in places if _says_all(kept[place], row)), None)
+        if place is None:
+            places.append(len(kept))
             kept.append(row)
         elif _repeats(kept[place], row):
             kept[place] = replace(kept[place], candidate=row.candidate)
     return tuple(kept)
+
+
+def _says_all(kept: Ranked, row: Ranked) -> bool:
+    """Whether a row holds all names and phrases that were verified in another one of equal text."""
+    text = kept.candidate.entry.text
+    return row.candidate.entry.text == text or holds_all(row.matched.literals, text)
 
 
 def _repeats(best: Ranked, other: Ranked) -> bool:

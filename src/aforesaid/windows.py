@@ -16,7 +16,7 @@ from aforesaid.answers import Window
 from aforesaid.novelty import find_names
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Callable, Collection, Sequence
 
     from aforesaid.matching import Place
     from aforesaid.model import Span
@@ -29,6 +29,8 @@ JOINT: Final = "\n[…]\n"
 _MAIN_FIFTHS: Final = 3  # of the limit, for the first of several windows; the others share the rest
 _FURTHER: Final = (1, 2, 4, 8, 16)  # how many others are tried, until all items are shown
 _NARROWEST: Final = 24  # a window with less around its match says nothing
+_MOST_FORCED: Final = 16  # names and phrases that get windows of their own because no other shows them
+_BESIDE: Final = 60  # characters that such a window has on each side of its match, if there is room
 _LINE_REACH: Final = 120  # a line end that is this near to an edge becomes the edge
 _WORD_REACH: Final = 24
 _LOOK_BACK: Final = 400  # a cluster longer than this is left out whole
@@ -54,7 +56,7 @@ class Finder(Protocol):
         ...
 
 
-def choose_windows(text: str, probe: Finder, *, limit: int = LIMIT) -> tuple[Window, ...]:
+def choose_windows(text: str, probe: Finder, *, literals: int = 0, limit: int = LIMIT) -> tuple[Window, ...]:
     """The windows of a text, in source order, neither overlapping nor touching, together at most `limit` characters.
 
     A text within the limit is one window. Of a longer one it is the place where most different items stand, the
@@ -64,6 +66,8 @@ def choose_windows(text: str, probe: Finder, *, limit: int = LIMIT) -> tuple[Win
     Args:
         text: the searchable text of an entry.
         probe: what was looked for.
+        literals: so many of its first items are names or phrases: each that stands in the text is shown, whatever else
+            gives way, as far as the limit can hold them.
         limit: characters of all windows together, at least 1.
     """
     if len(text) <= limit:
@@ -71,7 +75,8 @@ def choose_windows(text: str, probe: Finder, *, limit: int = LIMIT) -> tuple[Win
     places = probe.places(text)
     if not places:
         return _windows(text, (), [(0, limit)])
-    return _windows(text, places, _cover(places, len(text), limit))
+    spans = _show(places, literals, limit, len(text), lambda room: _cover(places, len(text), room))
+    return _windows(text, places, spans)
 
 
 def choose_lines(
@@ -86,47 +91,48 @@ def choose_lines(
     Args:
         text: as in `choose_windows`.
         probe: what was looked for.
-        literals: so many of its first items are names or phrases, which count twice as much as topics.
+        literals: as in `choose_windows`; they count twice as much as topics.
         limit: as in `choose_windows`.
         known: names that the model sees, or that were quoted before (`novelty`).
     """
     if not limit < len(text) <= _MOST_BY_LINES:
-        return choose_windows(text, probe, limit=limit)
+        return choose_windows(text, probe, literals=literals, limit=limit)
     places = probe.places(text)
     lines, names = _survey(text) if len(text) > _MOST_REMEMBERED else _remembered(text)
-    spans = _fill(lines, _worth(lines, names, places, literals, known), limit)
-    return _windows(text, places, spans) if spans else choose_windows(text, probe, limit=limit)
+    worth = _worth(lines, names, places, literals, known)
+    if not _fill(lines, worth, limit):
+        return choose_windows(text, probe, literals=literals, limit=limit)
+    return _windows(text, places, _show(places, literals, limit, len(text), lambda room: _fill(lines, worth, room)))
 
 
-def replace_in(windows: Sequence[Window], replacements: Sequence[tuple[int, int, str]]) -> tuple[Window, ...]:
-    """The windows with other texts for stretches of the source, which keep their places.
+def _show(
+    places: Sequence[Place], literals: int, limit: int, length: int, choose: Callable[[int], list[Span]]
+) -> list[Span]:
+    """What `choose` gives, and all names and phrases in it: those that it would leave out or cut come first.
 
-    Args:
-        windows: in source order.
-        replacements: start, end and the text instead, in source order, without overlap. None is cut: a window that
-            begins or ends in one begins behind it or ends before it, and one that is nothing else is replaced whole.
+    Where a text holds none, one topic at least is shown whole.
     """
-    return tuple(_replaced(window, replacements) for window in windows)
-
-
-def _replaced(window: Window, replacements: Sequence[tuple[int, int, str]]) -> Window:
-    start, end = window.start, window.end
-    pieces: list[str] = []
-    done = start
-    for first, last, instead in replacements:
-        if last <= start or first >= end:
+    spans, room = choose(limit), limit
+    wanted: dict[int, Place] = {}
+    for place in places:
+        if place[2] < literals:
+            wanted.setdefault(place[2], place)
+    if not wanted and places and not any(_inside(places, span) for span in spans):
+        wanted[places[0][2]] = places[0]
+    forced: list[Span] = []
+    while wanted and len(forced) < _MOST_FORCED:
+        shown = set[int]().union(*(_shown(places, span) for span in spans))
+        item = next((item for item in sorted(wanted) if item not in shown), None)
+        if item is None:
+            break
+        place = wanted.pop(item)
+        width = min(room, place[1] - place[0] + 2 * _BESIDE)
+        if place[1] - place[0] > width:
             continue
-        if first < start and last >= end:
-            return Window(start=start, end=end, text=instead)
-        if first < start:
-            start = done = last
-        elif last > end:
-            end = first
-        else:
-            pieces += (window.text[done - window.start : first - window.start], instead)
-            done = last
-    pieces.append(window.text[done - window.start : end - window.start])
-    return Window(start=start, end=end, text="".join(pieces))
+        forced.append(_around(place, width, length))
+        room -= width
+        spans = _merge([*forced, *(choose(room) if room >= _NARROWEST else ())])
+    return spans
 
 
 def join_windows(windows: Sequence[Window]) -> str:
@@ -135,15 +141,15 @@ def join_windows(windows: Sequence[Window]) -> str:
 
 
 def _lines(text: str) -> list[Span]:
-    """Where the lines of a text stand, without their ends; long ones in pieces."""
+    """Where the lines of a text stand, without their ends; long ones in pieces, of which none is very short."""
     lines: list[Span] = []
     start = 0
     while start <= len(text):
         end = text.find("\n", start)
         end = len(text) if end < 0 else end
-        lines += [
-            (first, min(first + _LONGEST_LINE, end)) for first in range(start, max(end, start + 1), _LONGEST_LINE)
-        ]
+        *firsts, last = range(start, max(end - _NARROWEST, start) + 1, _LONGEST_LINE)
+        lines += [(first, first + _LONGEST_LINE) for first in firsts]
+        lines.append((last, end))
         start = end + 1
     return lines
 

@@ -15,6 +15,7 @@ from tests.words import any_text
 
 from aforesaid import evidence
 from aforesaid.answers import PART_NAMES, Candidate, Evidence, Matched, Ranked
+from aforesaid.frames import strip_frames
 from aforesaid.matching import Probe
 from aforesaid.model import Source, StoredEntry
 from aforesaid.windows import choose_windows, join_windows
@@ -119,7 +120,7 @@ def test_the_frame_has_its_lines_and_no_others(text: str, session: str, reason: 
     ]  # fmt: skip
     message.encode()
     assert TITLE not in shown("\n".join(lines[1:-1]))
-    assert evidence.strip_frames(f"before\n{message}\nafter") == "before\nafter"
+    assert strip_frames(f"before\n{message}\nafter") == "before\nafter"
 
 
 @settings(max_examples=400)
@@ -131,9 +132,9 @@ def test_the_title_of_the_frame_cannot_be_read_in_quoted_text(text: str) -> None
 @given(hostile, hostile)
 def test_what_is_cut_out_is_gone_and_cutting_twice_changes_nothing(before: str, after: str) -> None:
     message = evidence.frame(ENTRY, session_id=None, score=1.0, reason="", excerpt=before)
-    once = evidence.strip_frames(f"{before}\n{message}\n{after}")
+    once = strip_frames(f"{before}\n{message}\n{after}")
     assert once == f"{before}\n{after}"
-    assert evidence.strip_frames(once) == once
+    assert strip_frames(once) == once
 
 
 WIDE = st.sampled_from(

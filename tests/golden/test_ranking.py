@@ -225,6 +225,20 @@ def test_an_older_repeat_and_one_in_which_something_else_was_verified_do_not_tak
     assert (same.candidate.entry.id, same.working) == ("e1", False)
 
 
+def test_a_text_in_which_another_spelling_was_verified_is_no_repetition() -> None:
+    upper, lower, again, more = repeats("tool_result", "export FOO=1", "export foo=1", "EXPORT FOO=1", "export  foo=1")
+    upper, lower = (
+        replace(upper, matched=matched(identifiers="FOO")),
+        replace(lower, matched=matched(identifiers="foo")),
+    )
+    again, more = replace(again, matched=matched(identifiers="FOO")), replace(more, matched=matched(terms="foo"))
+    kept = ranking.deduplicate([upper, lower, again, more])
+    assert [row.candidate.entry.id for row in kept] == ["e2", "e1"], "each spelling once, the newest of its repeats"
+    assert ranking.deduplicate([upper, more]) == (upper,), "what was verified in no other way is a repetition"
+    same = replace(lower, candidate=replace(lower.candidate, entry=upper.candidate.entry))
+    assert len(ranking.deduplicate([upper, same])) == 1, "whatever was looked for in it, it is the same text"
+
+
 def test_a_repeat_does_not_take_the_place_of_one_of_the_day_that_was_asked_about() -> None:
     best, later = repeats("tool_result", "port 80", "port 80")
     dated = [9.0 if name == "date" else value for name, value in zip(PART_NAMES, best.addends, strict=True)]

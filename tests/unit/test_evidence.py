@@ -11,6 +11,7 @@ import regex
 from aforesaid import evidence, windows
 from aforesaid.answers import PART_NAMES, Candidate, Evidence, Matched, Ranked
 from aforesaid.evidence import CLOSING, OPENING, build_evidence
+from aforesaid.frames import strip_frames
 from aforesaid.matching import Probe
 from aforesaid.model import Source, StoredEntry
 from aforesaid.tokens import estimate
@@ -74,7 +75,7 @@ def test_values_from_a_file_cannot_begin_a_line_of_their_own(hostile: str) -> No
 def test_values_from_a_file_cannot_end_the_frame() -> None:
     framed = message(ranked(f"a {CLOSING} b", "secret"))
     assert framed.split("\n")[1] == "Source entry: a [END AFO\ufffdESAID HISTORICAL EVIDENCE] b"
-    assert evidence.strip_frames(f"before\n{framed}\nafter") == "before\nafter"
+    assert strip_frames(f"before\n{framed}\nafter") == "before\nafter"
 
 
 @pytest.mark.parametrize(("score", "shown"), [(-0.001, "0.00"), (0.0, "0.00"), (-1.5, "-1.50"), (187.256, "187.26")])
@@ -177,9 +178,7 @@ FRAMED = message(ranked("a", f"quoted {OPENING}\n{CLOSING} twice"))
     ],
 )
 def test_frames_are_cut_out_with_their_lines(text: str, left: str) -> None:
-    assert [line.strip() for line in evidence.strip_frames(text).split("\n")] == [
-        line.strip() for line in left.split("\n")
-    ]
+    assert [line.strip() for line in strip_frames(text).split("\n")] == [line.strip() for line in left.split("\n")]
 
 
 @pytest.mark.parametrize(
@@ -196,7 +195,7 @@ def test_frames_are_cut_out_with_their_lines(text: str, left: str) -> None:
     ],
 )
 def test_texts_that_only_mention_a_frame_stay_as_they_are(text: str) -> None:
-    assert evidence.strip_frames(text) == text
+    assert strip_frames(text) == text
 
 
 # --- the budget -----------------------------------------------------------------------------------------------------

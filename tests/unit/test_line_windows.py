@@ -102,6 +102,65 @@ def test_a_limit_below_any_line_is_cut_around_a_match() -> None:
     assert choose_lines(text, PORT, limit=100) == choose_windows(text, PORT, limit=100)
 
 
+def test_a_name_that_a_piece_of_a_long_line_would_cut_is_shown_whole() -> None:
+    text = "12345 " * 197 + "xxxx NEEDLE_QUANTUM " + "12345 " * 400
+    probe = Probe(("NEEDLE_QUANTUM",), (), ("NEEDLE_QUANTUM",))
+    for limit in (400, 800, 1200, 2400):
+        found = choose_lines(text, probe, literals=1, limit=limit)
+        assert "NEEDLE_QUANTUM" in join_windows(found), limit
+        assert min(len(window.text) for window in found) >= 20, "a piece of a line that says nothing"
+
+
+def test_the_end_of_a_long_line_is_no_piece_of_its_own_if_it_is_short() -> None:
+    text = f"{'abcd ' * 160}tail\n{DULL * 50}"
+    for cut in range(400, 430):
+        (_, end), *_ = windows._lines(text[:cut] + "\n" + DULL)
+        assert end == (cut if cut < 424 else 400)
+
+
+def test_a_phrase_over_two_lines_and_a_topic_at_a_cut_are_shown_whole() -> None:
+    phrase = Probe((), ("red\nlamp",), ())
+    assert "red\nlamp" in shown(f"{DULL * 40}{'w ' * 150}red\nlamp{' w' * 150}\n{DULL * 40}", 340, phrase)
+    topic = Probe((), (), ("walnut",))
+    assert "walnut" in shown("y" * 397 + " walnut " + "y " * 400, 420, topic)
+
+
+def test_names_come_before_topics_also_where_a_text_is_cut_around_matches() -> None:
+    topics = tuple(f"topic{chr(97 + at)}" for at in range(26))
+    text = "".join(f"{topic} {'dull ' * 100}" for topic in topics) + f"GATEWAY_PORT {'dull ' * 100}"
+    probe = Probe(("GATEWAY_PORT",), (), ("GATEWAY_PORT", *topics))
+    assert "GATEWAY_PORT" in join_windows(choose_windows(text, probe, literals=1, limit=400))
+
+
+literals = ("GATEWAY_PORT", "src/app/main.py", "two words\nmore", "--dry-run")
+filling = st.sampled_from(
+    ["12345 " * 70, "x" * 390, "dull\n" * 30, " ", "\n", "word " * 20, "a/b_c.d ", "walnut ", "\r\n", "ok "]
+)
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.lists(st.one_of(filling, st.sampled_from(literals)), min_size=3, max_size=30), st.integers(60, 900))
+def test_every_name_or_phrase_of_a_text_is_shown_whole_where_the_limit_can_hold_it(
+    parts: list[str], limit: int
+) -> None:
+    text = " ".join(parts)
+    probe = Probe(literals, (), ("walnut", "word"))
+    held = [needle for needle in probe.matched(text)[0] if len(needle) <= limit]
+    room = sum(len(needle) + 120 for needle in held)
+    for choose in (choose_lines, choose_windows):
+        found = choose(text, probe, literals=len(literals), limit=limit)
+        assert sum(len(window.text) for window in found) <= limit
+        shown_names = [needle for needle in held if any(needle in window.text for window in found)]
+        assert shown_names == held if room <= limit else shown_names or not held
+        for window in found:
+            whole = (
+                text[window.start - 1 : window.start] in ("", "\n")
+                and (text[window.end : window.end + 1] or "\n") in "\r\n"
+            )
+            says = whole or any(needle in window.text for needle in (*literals, "walnut", "word"))
+            assert says or len(window.text) >= 20, "a piece of a line that says nothing"
+
+
 pieces = st.one_of(
     any_text,
     st.sampled_from(

@@ -22,12 +22,12 @@ from aforesaid.passages import cut, hash_of
 from aforesaid.privacy.egress import find_replacements
 from aforesaid.privacy.judge import Judge, Verdict
 from aforesaid.privacy.policy import Policy
+from aforesaid.replacements import replace_in
 from aforesaid.semantic import calibration
 from aforesaid.semantic.calibration import BLIND, UNMEASURED
 from aforesaid.semantic.channel import Channel, Memory
 from aforesaid.semantic.sources import Clearing, Made, Maker, Source, make_vectors
 from aforesaid.transcripts.originals import Originals
-from aforesaid.windows import replace_in
 from aforesaid.withholding import Gate
 
 if TYPE_CHECKING:

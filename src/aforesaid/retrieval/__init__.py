@@ -393,12 +393,20 @@ def _verify_and_rank(
 def _hide_visible(snapshot: Snapshot, ranked: Sequence[Ranked], branch: Branch, request: str) -> tuple[Ranked, ...]:
     """Leaves out rows whose (normalised) text the model sees in another entry, or has just been sent."""
     wanted = {row.candidate.entry.digest for row in ranked}
-    visible = snapshot.digests(tuple(wanted), branch.context) | {digest(request)}
+    said = {digest(request): request}
     if any(row.candidate.entry.redacted for row in ranked):
         from aforesaid.privacy.secrets import redact  # late: few sessions hold a secret
 
-        visible |= {digest(redact(request).text)}
-    return tuple(row for row in ranked if row.candidate.entry.digest not in visible)
+        shown = redact(request).text
+        said[digest(shown)] = shown
+    visible = snapshot.digests(tuple(wanted), branch.context) | said.keys()
+    alike = tuple(row for row in ranked if row.candidate.entry.digest in visible)
+    if any(row.matched.literals for row in alike):
+        from aforesaid.retrieval.spelling import leave_others  # late: seldom is a name verified in what is visible
+
+        alike = leave_others(snapshot, alike, branch, said)
+    gone = {row.candidate.entry.row for row in alike}
+    return tuple(row for row in ranked if row.candidate.entry.row not in gone)
 
 
 def _uncovered(coverage: Coverage, failures: tuple[str, ...]) -> Coverage:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
-from aforesaid.evidence import strip_frames
+from aforesaid.frames import strip_frames
 from aforesaid.planning.messages import count_content, make_message
 from aforesaid.planning.values import NativeContext
 from aforesaid.transcripts.objects import integer

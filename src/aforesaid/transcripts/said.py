@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from aforesaid.evidence import strip_frames
+from aforesaid.frames import strip_frames
 from aforesaid.transcripts import calls
 
 if TYPE_CHECKING:

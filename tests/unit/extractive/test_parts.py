@@ -11,12 +11,13 @@ from tests.values import make_entry
 from tests.views import quoted
 from tests.words import any_text
 
-from aforesaid.evidence import CLOSING, OPENING, strip_frames
+from aforesaid.evidence import CLOSING, OPENING
 from aforesaid.extractive import vectors
 from aforesaid.extractive.ranges import Node, bisect, choose_pool, split
 from aforesaid.extractive.sheet import CONTENT, Range, Sheet
 from aforesaid.extractive.sources import said_parts
 from aforesaid.extractive.vectors import Bags, Comparison, overlap, read_bag
+from aforesaid.frames import strip_frames
 
 # --- sources --------------------------------------------------------------------------------------------------------
 

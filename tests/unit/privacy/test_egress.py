@@ -14,7 +14,7 @@ from aforesaid.answers import Window
 from aforesaid.model import Checkpoint, Header, Session
 from aforesaid.privacy.egress import is_due
 from aforesaid.privacy.secrets import VERSION
-from aforesaid.windows import replace_in
+from aforesaid.replacements import replace_in
 
 if TYPE_CHECKING:
     from pathlib import Path
