@@ -43,7 +43,7 @@ class ClaudeCodeTranscripts:
     """Reads Claude Code's session files."""
 
     host = "claude-code"
-    parser = 5
+    parser = 6
 
     def detect(self, head: bytes) -> bool:
         """Whether one of the first objects is a row or a note of Claude Code's, and none before is another host's."""

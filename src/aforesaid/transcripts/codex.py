@@ -27,7 +27,7 @@ class CodexTranscripts:
     """Reads the rollouts of Codex."""
 
     host = "codex"
-    parser = 4
+    parser = 5
 
     def detect(self, head: bytes) -> bool:
         """Whether one of the first objects is a row of a rollout, and none before it is another host's."""

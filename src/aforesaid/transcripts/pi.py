@@ -43,7 +43,7 @@ class PiTranscripts:
     """Reads Pi's session files."""
 
     host = "pi"
-    parser = 4
+    parser = 5
 
     def detect(self, head: bytes) -> bool:
         """Whether one of the first objects is a header or an entry of Pi's, and none before it is another host's."""
