@@ -19,6 +19,7 @@ from aforesaid.errors import BadArgument
 from aforesaid.pairs import CALLERS
 from aforesaid.privacy.egress import is_due, redact_entry
 from aforesaid.query.items import ITEM_KINDS, ItemKind, read_items
+from aforesaid.text import uncolour
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -259,7 +260,7 @@ class _View:
 
     def add(self, text: str, items: dict[str, ItemKind]) -> None:
         """Takes the text of a visible entry, and its items."""
-        self._words.update(re.findall(r"\w+", text))
+        self._words.update(re.findall(r"\w+", uncolour(text)))
         for item, kind in items.items():
             self._items.add(item)
             if kind == "path":

@@ -50,6 +50,10 @@ class Literal:
         self.needle = needle
         self._flag = needle[0] == "-" and _text.is_word(needle.lstrip("-")[:1])
 
+    def _read(self, text: str) -> str:
+        """A text that holds the needle, as its words are told apart."""
+        return text if "\x1b" in self.needle or "\x9b" in self.needle else _text.uncolour(text)
+
     def _bounded(self, text: str, start: int, end: int) -> bool:
         if text[start - 1 : start] in _BORDERS and text[end : end + 1] in _BORDERS:
             return True  # as below, and most are
@@ -65,6 +69,9 @@ class Literal:
 
     def places(self, text: str) -> Iterator[tuple[int, int]]:
         """Start and end of each occurrence, in order; occurrences do not overlap."""
+        if self.needle not in text:
+            return
+        text = self._read(text)
         start = text.find(self.needle)
         while start >= 0:
             end = start + len(self.needle)
@@ -77,6 +84,10 @@ class Literal:
     def found_in(self, text: str) -> bool:
         """Whether the text holds the needle."""
         start = text.find(self.needle)
+        if start < 0:
+            return False
+        text = self._read(text)
+        start = text.find(self.needle, start)
         while start >= 0:
             if self._bounded(text, start, start + len(self.needle)):
                 return True
@@ -132,7 +143,7 @@ class Folded:
 
     def __init__(self, text: str) -> None:
         """Folds the text once for any number of terms."""
-        self.original = text
+        self.original = text = _text.uncolour(text)
         if text.isascii():
             self.folded = text.lower()
         else:

@@ -7,6 +7,7 @@ changes the text that users see: offsets always lead back to the original.
 - A word character is a letter, a digit or a mark that belongs to one. The underscore separates words.
 - Folding lowers case, takes compatibility forms apart and drops accents from Latin and Greek letters and from the
   Russian ё. Format characters (zero-width joiners, soft hyphens, direction marks) vanish.
+- What colours a terminal (escape sequences) belongs to no word: `uncolour`.
 - Scripts that write without blanks, and Hangul with its glued particles, are cut into overlapping pairs.
 """
 
@@ -39,6 +40,10 @@ _SEQUENCE_MARK: Final = "[\u0300-\u036f\u3099\u309a\uff9e\uff9f\u1161-\u1175]"
 _HUMP: Final = "(?<=[a-z0-9ß-öø-ÿ])(?=[A-Z][a-z])|(?<=[a-zß-öø-ÿ])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])"
 _LONGEST_HUMPED = 64
 """Longer words are encoded data, not names; their humps mean nothing."""
+
+_ESCAPE: Final = r"(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]|\x1b[ -/]*[0-Z\\^-~]"
+"""Control sequences and escapes of terminals (ECMA-48, 5.3 and 5.4). Of a title or the address of a link only the marks
+around it, none of which is a letter: what it says can be found."""
 
 _FOLDED_WORD: Final = "[0-9a-z\u0080-\U0010ffff]+"
 _LETTERS: Final = "[^\\W_]+"
@@ -123,6 +128,13 @@ def _translate(text: str, handler: str) -> bytes:
     and splitting a text around the others costs half as much again. The encoder copies them and asks for the others.
     """
     return text.encode("ascii", handler)
+
+
+def uncolour(text: str) -> str:
+    """The text with blanks in place of what colours a terminal or moves its cursor; offsets stay."""
+    if "\x1b" not in text and "\x9b" not in text:
+        return text
+    return re.sub(_ESCAPE, lambda sequence: " " * len(sequence.group()), text)
 
 
 def is_word(character: str) -> bool:
@@ -214,12 +226,15 @@ def feed(text: str) -> tuple[str, str]:
     ASCII text is the text itself. Parts are listed once each; snake_case, paths, dots and hyphens need none: their
     separators already separate tokens.
     """
+    text = uncolour(text)
     body = text if text.isascii() else _cut(compose(text)[0])
     return body, " ".join(_camel_parts(text))
 
 
 def feed_and_digest(text: str) -> tuple[str, str, bytes]:
     """`feed(text)` and `digest(text)` at once: what a store asks of every text that it indexes."""
+    if "\x1b" in text or "\x9b" in text:
+        return *feed(text), digest(text)
     if text.isascii():
         body, data = text, text.encode()
     else:
@@ -284,6 +299,7 @@ def tokens(text: str) -> tuple[str, ...]:
     A run of an unspaced script gives its overlapping pairs and its last character, as in `feed`, but for a run at the
     very end the last character is left out: there the run may go on in a text that holds it.
     """
+    text = uncolour(text)
     if text.isascii():
         return _ascii_words(text)
     found: list[str] = []
@@ -300,6 +316,7 @@ def tokens(text: str) -> tuple[str, ...]:
 
 def words(text: str) -> tuple[str, ...]:
     """The folded words of a text in order; runs of unspaced scripts are words of their own."""
+    text = uncolour(text)
     if text.isascii():
         return _ascii_words(text)
     body = _translate(compose(text)[0], _FEEDING).lower().decode("utf-8", "surrogatepass")

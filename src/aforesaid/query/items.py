@@ -13,6 +13,7 @@ from aforesaid.language import shapes
 from aforesaid.query import names
 from aforesaid.query.commands import read_commands
 from aforesaid.query.reading import Reading
+from aforesaid.text import uncolour
 
 if TYPE_CHECKING:
     Span = tuple[int, int]
@@ -40,6 +41,7 @@ def read_items(text: str) -> dict[str, ItemKind]:
         text = f"{text[:LONGEST_TEXT]}\n{text[-LONGEST_TEXT:]}"
     if "\\" in text and not re.search(shapes.DRIVE, text):
         text = re.sub(shapes.ESCAPED, "  ", text)
+    text = uncolour(text)
     reading = Reading(re.sub(shapes.UNBROKEN, lambda run: " " * len(run.group()), text))
     for read in (*names.IN_PASTED, _figures):
         read(reading)

@@ -38,6 +38,7 @@ class Reading:
     """
 
     def __init__(self, request: str) -> None:
+        request = text.uncolour(request)
         self.rest = request
         self.spaced = request
         self.found: list[tuple[int, str, str]] = []

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     Step = Callable[[apsw.Connection], None]
 
-PROJECTION = 1
+PROJECTION = 2
 """Grows whenever `text.feed`, `text.digest` or `tokens.estimate` give other results."""
 
 _PLAUSIBLE = 10_000
