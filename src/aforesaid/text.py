@@ -224,11 +224,15 @@ def feed(text: str) -> tuple[str, str]:
 
     Both are for SQLite's FTS5 with the tokenizer `ascii` (every character above 127 belongs to a token). The body of an
     ASCII text is the text itself. Parts are listed once each; snake_case, paths, dots and hyphens need none: their
-    separators already separate tokens.
+    separators already separate tokens. A coloured text has its body without the colours, and whatever words it has with
+    them among the parts: who searches on purpose finds any piece of it.
     """
-    text = uncolour(text)
-    body = text if text.isascii() else _cut(compose(text)[0])
-    return body, " ".join(_camel_parts(text))
+    plain = uncolour(text)
+    body, parts = _body(plain), _camel_parts(plain)
+    if plain is not text:
+        coloured = _body(text).encode("utf-8", "surrogatepass").lower().decode("utf-8", "surrogatepass")
+        parts |= dict.fromkeys(re.findall(_FOLDED_WORD, coloured)) | _camel_parts(text)
+    return body, " ".join(parts)
 
 
 def feed_and_digest(text: str) -> tuple[str, str, bytes]:
@@ -241,6 +245,11 @@ def feed_and_digest(text: str) -> tuple[str, str, bytes]:
         composed = compose(text)[0]
         body, data = _cut(composed), _translate(composed, _FOLDING)
     return body, " ".join(_camel_parts(text)), _digest(data)
+
+
+def _body(text: str) -> str:
+    """The words of a text in their order, as a store indexes them."""
+    return text if text.isascii() else _cut(compose(text)[0])
 
 
 def _cut(composed: str) -> str:

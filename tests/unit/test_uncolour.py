@@ -66,6 +66,18 @@ def test_what_is_no_sequence_stays(text: str) -> None:
     assert uncolour(text) == text
 
 
+def test_who_searches_on_purpose_finds_any_piece(tmp_path: Path) -> None:
+    rows = [pi.header(), *pi.conversation(["a \x1b[1m\x1b[31mERR_TOKEN_9\x1b[0m", "\x9b31m数据库 b"])]
+    file = pi.write(tmp_path / "s.jsonl", rows)
+    with Engine.open(tmp_path / "store") as engine:
+        engine.index(file)
+        counts = {"31mERR": 1, "31m": 2, "m数据": 1, "\x1b[31mERR_TOKEN": 1, "ERR_TOKEN": 1, "err_token": 0, "32m": 0}
+        for query, count in counts.items():
+            found = engine.recall(query, session=file, scope="host-wide")
+            assert (query, len(found.hits)) == (query, count)
+            assert found.coverage.complete
+
+
 def test_a_needle_with_an_escape_in_it_is_looked_for_as_it_is() -> None:
     assert Literal("\x1b[31m").found_in("a \x1b[31m b")
     assert Literal("31m").found_in("a 31m")
