@@ -33,7 +33,9 @@ class Query(Struct, frozen=True, kw_only=True):
         keywords: other words with meaning.
         terms: what the full-text search asks for, one item a topic: identifiers, phrases, technologies and keywords
             that have at least one searchable token, no two with the same tokens. A match of a term is a match of its
-            tokens in order (`matching.Term`).
+            tokens in order (`matching.Term`). Guesses are none.
+        guessed: those of `identifiers` that may as well be prose: `job.stop`, `/run`, `-name`. They are searched
+            literally and no other way, and say nothing where they stand nowhere. Not in the JSON document.
         cut: whether the request holds more that is not looked for, because only so much of a request counts; not in
             the JSON document.
     """
@@ -46,12 +48,18 @@ class Query(Struct, frozen=True, kw_only=True):
     technologies: tuple[str, ...] = ()
     keywords: tuple[str, ...] = ()
     terms: tuple[str, ...] = ()
+    guessed: tuple[str, ...] = ()
     cut: bool = False
 
     @property
     def empty(self) -> bool:
         """Whether the request names no topic."""
         return not (self.identifiers or self.phrases or self.terms)
+
+    @property
+    def named(self) -> bool:
+        """Whether the request names something that is no guess."""
+        return bool(self.phrases) or len(self.identifiers) > len(self.guessed)
 
 
 class TermRow(Struct, frozen=True, kw_only=True, gc=False):

@@ -123,7 +123,7 @@ def convinces(matches: Sequence[Matched], query: Query) -> bool:
     named = {*query.identifiers, *query.phrases}
     if any(one.identifiers or one.phrases or len(one.terms) > 1 or not named.isdisjoint(one.terms) for one in matches):
         return True
-    if query.identifiers or query.phrases:
+    if query.named:
         return False
     return len(set(query.terms).difference(*(one.terms for one in matches))) < MOST_ABSENT
 

@@ -76,6 +76,7 @@ _NAMES = (
         "é",
         "İ",
     ),
+    *("job.stop", "response.status.", " -name ", " /run", "test/run", "do/it/now", " it "),
     *("l'", "don't", "solo", "ok", "grazieee", "React", "C++", "\ud800", "\x00", "\u200b", "👍"),
 )
 hostile_text = st.lists(st.sampled_from(_MARKS + _NAMES), max_size=30).map("".join)
@@ -95,13 +96,28 @@ def test_items_stand_in_the_request_as_they_are(request: str) -> None:
 @given(request_text)
 def test_terms_are_the_searchable_items_once_each(request: str) -> None:
     query = read_query(request)
-    items = {*query.identifiers, *query.phrases, *query.technologies, *query.keywords}
+    searched = [item for item in query.identifiers if item not in query.guessed]
+    items = {*searched, *query.phrases, *query.technologies, *query.keywords}
     tokens = [text.tokens(term) for term in query.terms]
     assert set(query.terms) <= items
     assert all(tokens)
     assert len(set(tokens)) == len(tokens)
     assert len(query.terms) == MOST["terms"] or {text.tokens(item) for item in items} - {()} == set(tokens)
-    assert query.empty == (not items)
+    assert query.empty == (not items and not query.guessed)
+
+
+@given(request_text)
+def test_a_guess_changes_nothing_else(request: str) -> None:
+    query, without = read_query(request), read_query(request, guessing=False)
+    assert set(query.guessed) <= set(query.identifiers)
+    assert tuple(item for item in query.identifiers if item not in query.guessed) == without.identifiers
+    assert (query.phrases, query.technologies, query.keywords) == (
+        without.phrases,
+        without.technologies,
+        without.keywords,
+    )
+    assert query.terms == without.terms
+    assert query.named == (without.identifiers != () or without.phrases != ())
 
 
 @given(request_text)
@@ -176,6 +192,12 @@ def test_acknowledgements_before_and_after_change_nothing(request: str) -> None:
             "״",
             "א״א",
             "in English ",
+            "job.stop ",
+            "job.",
+            " -name",
+            "(-run ",
+            "/run ",
+            "do/it/",
             "http://",
             "www.",
             "C:\\",

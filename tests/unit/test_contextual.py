@@ -428,6 +428,10 @@ FOUR = Query(keywords=("a", "b", "c", "d"), terms=("a", "b", "c", "d"))
         ([Matched(phrases=("n x",))], Query(phrases=("n x",), terms=("n x", "a", "b", "c", "d")), True),
         ([terms("a", "b")], Query(identifiers=("n_x",), terms=("n_x", "a", "b", "c")), True),
         ([], FOUR, False),
+        ([terms("a")], Query(identifiers=("b.c",), guessed=("b.c",), terms=("a",)), True),
+        ([terms("a")], Query(identifiers=("b.c", "n_x"), guessed=("b.c",), terms=("n_x", "a")), False),
+        ([terms("a")], Query(identifiers=("b.c",), guessed=("b.c",), phrases=("n x",), terms=("n x", "a")), False),
+        ([Matched(identifiers=("b.c",))], Query(identifiers=("b.c",), guessed=("b.c",)), True),
     ],
 )
 def test_a_single_topic_convinces_only_where_little_else_was_asked(

@@ -344,3 +344,33 @@ def test_a_name_that_was_not_looked_for_is_told_in_the_coverage(tmp_path: Path, 
     assert found.hits == ()
     assert found.diagnostics.coverage == Coverage(complete=False, reasons=("terms-dropped",))
     assert ([hit.entry_id for hit in whole.hits], whole.diagnostics.coverage) == (["e0000000"], Coverage())
+
+
+@pytest.mark.parametrize(
+    ("request_text", "entries"),
+    [
+        ("what is response.status?", ["0"]),
+        ("what did -name do?", ["2"]),
+        ("what is in /run?", ["4"]),
+        ("what about error.message?", []),
+        ("do/it/now", []),
+        ("why did job.stop ruin the walnut?", ["6"]),
+        ("why did `job.stop` ruin the walnut?", []),
+    ],
+)
+def test_a_guess_is_found_literally_and_silences_nothing(
+    engine: Engine, tmp_path: Path, request_text: str, entries: list[str]
+) -> None:
+    said = [
+        "the response.status was 503",
+        "do it now",
+        "we use find -name here",
+        "an error message me",
+        "in /run it is",
+    ]
+    rows = pi.conversation([*said, "and /running too", "the walnut table"])
+    end = pi.compaction("cccccccc", rows[-1]["id"], "cccccccc", minute=9)
+    engine.index(pi.write(tmp_path / "one.jsonl", [pi.header("one"), *rows, end]))
+    found = engine.retrieve(session="one", query=request_text)
+    assert [hit.ranked.candidate.entry.id for hit in found.hits] == [rows[int(place)]["id"] for place in entries]
+    assert found.status == "complete"

@@ -102,6 +102,78 @@ def test_identifiers_are_what_looks_like_a_name(request_text: str, identifiers: 
 
 
 @pytest.mark.parametrize(
+    ("request_text", "guessed"),
+    [
+        ("what is response.status?", ("response.status",)),
+        ("what about error.message, and Task.run?", ("error.message", "Task.run")),
+        ("what is com.example.App? done.now.Then", ("com.example.App",)),
+        ("why does job.stop hang?", ("job.stop",)),
+        ("is data.value an int?", ("data.value",)),
+        ("task.run, test.only, file.open", ("task.run", "test.only", "file.open")),
+        ("item.name; app.start; response.data.items", ("item.name", "app.start", "response.data.items")),
+        ("what is in main.go and main.c?", ("main.go", "main.c")),
+        ("why does task.run the job twice?", ("task.run",)),
+        ("why? fix the task.run the job twice", ()),
+        ("the tests.run them, the file.open it, my commit.push again", ()),
+        ("wait.what, no.problem, next.step, first.second, failing.tests, job.Stop, job.now, a.test, test.b", ()),
+        ("e.g. i.e. U.S. a.k.a. ad.es. Node.js v1.2 job.v2", ()),
+        ("what did -name do?", ("-name",)),
+        ("say what -type, -exec and (-version -all -run) mean", ("-type", "-exec", "-version", "-all", "-run")),
+        ("find . -maxdepth 2 -print-all", ("-maxdepth", "-print-all")),
+        ("ok -commit, the proxy -our main one- is down, the proxy -file system- is up, tests -run them", ()),
+        ("lists:\n -files\n\t-tests", ()),
+        ("what is in /run?", ("/run",)),
+        ("did you look at /fix, (/all) and /start/stop?", ("/fix", "/all", "/start/stop")),
+        ("/run in /run", ("/run",)),
+        ("`x`/run and 'x'/run, and /or, he /she, /and/or", ()),
+        ("test/run and do/it/now in src/run/", ("test/run", "do/it/now")),
+        ("and/or yes/no input/output start/stop one/two/three now/never @do/it/now", ()),
+    ],
+)
+def test_names_of_ordinary_words_are_guesses(request_text: str, guessed: tuple[str, ...]) -> None:
+    query = read_query(request_text)
+    assert query.guessed == guessed
+    assert set(guessed) <= set(query.identifiers)
+    assert read_query(request_text, guessing=False).guessed == ()
+
+
+@pytest.mark.parametrize(
+    "request_text",
+    [
+        "why does job.stop hang the gateway?",
+        "is data.value an int in src/app.py?",
+        "find . -maxdepth 2 -name 'x y'",
+        "which version has response.status?",
+        "what is in /run and `/all`?",
+        "修改response.status函数",
+    ],
+)
+def test_a_request_is_read_as_if_its_guesses_were_none(request_text: str) -> None:
+    query, without = read_query(request_text), read_query(request_text, guessing=False)
+    assert query.guessed
+    assert [item for item in query.identifiers if item not in query.guessed] == list(without.identifiers)
+    assert (query.phrases, query.keywords, query.terms) == (without.phrases, without.keywords, without.terms)
+    assert query.named is without.named
+
+
+def test_guesses_stand_in_order_among_the_files_and_symbols() -> None:
+    query = read_query("item.name of `b` in /run, src/app.py and job.stop")
+    assert query.identifiers == ("item.name", "b", "/run", "src/app.py", "job.stop")
+    assert query.files == ("/run", "src/app.py")
+    assert query.symbols == ("item.name", "job.stop")
+
+
+def test_a_guess_takes_no_room_of_a_name_and_is_none_where_that_is_marked() -> None:
+    full = _many("identifiers", MOST["identifiers"])
+    query = read_query(f"item.name {full}")
+    assert (query.guessed, query.cut, len(query.identifiers)) == ((), True, MOST["identifiers"])
+    one_less = read_query(f"item.name {_many('identifiers', MOST['identifiers'] - 1)} job.stop")
+    assert (one_less.guessed, one_less.cut) == (("item.name",), True)
+    assert read_query("item.name, `item.name`").guessed == ()
+    assert read_query("```\nitem.name = job.stop\n```").empty
+
+
+@pytest.mark.parametrize(
     ("request_text", "phrases"),
     [
         ('"connection refused"', ("connection refused",)),

@@ -187,6 +187,18 @@ def listed() -> frozenset[str]:
     return frozenset(words).difference(_NOUNS.split())
 
 
+@cache
+def spoken() -> frozenset[str]:
+    """Folded words that sentences consist of: grammar, adverbs, talk. Things are not called by them."""
+    return frozenset((_GRAMMAR + _ADVERBS + _TALK + _CHAT + _FEELINGS).split())
+
+
+@cache
+def agreeing() -> frozenset[str]:
+    """Folded words by which something is agreed to, praised or greeted: ok, yes, thanks."""
+    return frozenset(_TALK.split())
+
+
 def is_form(word: str) -> bool:
     """Whether a folded word is a form of a verb, or a degree or an adverb of an adjective, that is no topic."""
     return (_is_form_of(word, _verbs()) or _is_degree(word)) and word not in _NOUNS.split()

@@ -52,6 +52,10 @@ FLAG = (
     r"(?<![\w-])--[A-Za-z][\w-]*\w(?!-)|(?<=[ \t(,\[])-(?:[A-Za-z]{1,3}|std|W(?:no-|all|error|extra)[\w-]*|X[a-z]{2,}\w*|D[A-Z][\w.]*"
     r"|O[0-3s])(?![\w-])"
 )
+IN_GUESSES = r"[^\W\d]\.[^\W\d]|/[A-Za-z]|[ \t(,\[]-[a-z]{2}"
+"""What every name that may as well be prose holds."""
+WORDS_AS_FLAG = r"(?<=[ \t(,\[])-([a-z]{2,20}(?:-[a-z]{1,20})*)(?![\w-])"
+"""A word behind a single dash, as `find` and `java` have them: `-name`."""
 WORDY_FLAGS: Final = frozenset(("-la", "-it"))
 """Flags that are words as well; other words behind a dash are words: "ok -go on"."""
 ERRNO: Final = frozenset(
@@ -130,6 +134,8 @@ ABBREVIATIONS: Final = frozenset(
 """Abbreviations with dots inside, folded, without their last dot."""
 
 # --- words ---
+BEFORE_A_TONGUE = r"(?i)(?<!\w)(?:in|into|auf|ins|en|em|op|на|по)[\s-]{1,3}"
+"""What stands before the name of the language of an answer."""
 _MARKS = (
     "\u00ad\u0300-\u036f\u0483-\u0487\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u0610-\u061a\u064b-\u065f\u0670"
     "\u06d6-\u06dc\u06df-\u06e4\u06e7\u06e8\u06ea-\u06ed\u0900-\u0903\u093a-\u094f\u0951-\u0957\u0962\u0963\u0981-\u0983"

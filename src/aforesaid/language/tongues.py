@@ -1,11 +1,11 @@
-"""Floor 3: names of languages, in which an answer is asked for: "in English please", "auf Deutsch". Data only."""
+"""Floor 3: names of languages, in which an answer is asked for: "in English please", "auf Deutsch". Data only.
+
+`query.words` looks for them behind `shapes.BEFORE_A_TONGUE`.
+"""
 
 from __future__ import annotations
 
 from typing import Final
-
-BEHIND: Final = ("in", "into", "auf", "ins", "en", "em", "op", "на", "по")
-"""What stands before the name of the language of an answer."""
 
 NAMES: Final = tuple(
     """

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from aforesaid.language import quotation, shapes
+from aforesaid.language import shapes
 from aforesaid.query import names
 from aforesaid.query.reading import Reading
 
@@ -53,6 +53,10 @@ def _quotes(reading: Reading) -> None:
                 reading.add(match.start(), category, item)
             reading.add(match.start(), "phrase", item)
         return match.span()
+
+    if reading.rest.isascii() and not reading.holds('"', "'"):
+        return
+    from aforesaid.language import quotation  # late: most requests hold no mark
 
     pattern = quotation.pattern_for(quotation.SIGNS.intersection(reading.rest), spaced=reading.rest.isascii())
     if pattern:

@@ -34,14 +34,18 @@ class Reading:
         rest: the text with what was taken blanked.
         spaced: the same with scripts that write without blanks blanked too, so that a name ends where it meets them.
         found: place, kind and item: `phrase`, `technology`, `keyword`, `weak`, or one of `CATEGORIES`.
+        guesses: the same of names that may as well be prose; nothing is taken for them.
+        request: the text as it was.
         cut: whether something was left out that does not count any more.
     """
 
     def __init__(self, request: str) -> None:
         request = text.uncolour(request)
+        self.request = request
         self.rest = request
         self.spaced = request
         self.found: list[tuple[int, str, str]] = []
+        self.guesses: list[tuple[int, str, str]] = []
         self.cut = False
         if not request.isascii() and max(request) >= _FIRST_UNSPACED:
             self.spaced = re.sub(f"[{text.UNSPACED}]+", lambda run: " " * len(run.group()), request)
@@ -49,6 +53,10 @@ class Reading:
     def add(self, place: int, kind: str, item: str) -> None:
         """Notes an item of a kind."""
         self.found.append((place, kind, item))
+
+    def guess(self, place: int, category: str, item: str) -> None:
+        """Notes what may be a name of one of `CATEGORIES`."""
+        self.guesses.append((place, category, item))
 
     def holds(self, *signs: str) -> bool:
         """Whether any of the signs stands in what is left: without one, a pattern need not be tried."""
@@ -74,13 +82,13 @@ class Reading:
             self.spaced = self.rest if same else _blank(self.spaced, taken)
 
     def is_weak(self) -> bool:
-        """Whether nothing but weak topics was found."""
+        """Whether nothing but weak topics was found, guesses aside."""
         return all(kind == "weak" for _, kind, _ in self.found)
 
     def query(self) -> Query:
-        """The items sorted by place, without repetition; empty if they are nothing but weak topics."""
+        """The items sorted by place, without repetition; weak topics only beside stronger ones, guesses after all."""
         if self.is_weak():
-            return Query(cut=self.cut)
+            self.found = []
         self.found.sort(key=_place)
         identifiers = self._first(dict.fromkeys(self._items(*CATEGORIES)), "identifiers")
         phrases = self._first(dict.fromkeys(self._items("phrase")), "phrases")
@@ -93,6 +101,11 @@ class Reading:
                 tokens = text.tokens(item)
                 if tokens:
                     terms.setdefault(tokens, item)
+        guessed = self._guessed(literals)
+        if guessed:
+            self.found = sorted((*self.found, *self.guesses), key=_place)
+            kept = {*identifiers, *guessed}
+            identifiers = tuple(dict.fromkeys(item for item in self._items(*CATEGORIES) if item in kept))
         kept = set(identifiers)
         return Query(
             identifiers=identifiers,
@@ -103,8 +116,16 @@ class Reading:
             technologies=technologies,
             keywords=keywords,
             terms=self._first(terms.values(), "terms"),
+            guessed=guessed,
             cut=self.cut,
         )
+
+    def _guessed(self, literals: Collection[str]) -> tuple[str, ...]:
+        """The guesses for which identifiers that are none leave room."""
+        guesses = dict.fromkeys(item for _, _, item in sorted(self.guesses, key=_place) if item not in literals)
+        room = MOST["identifiers"] - len(set(self._items(*CATEGORIES)))
+        self.cut |= len(guesses) > max(0, room)
+        return tuple(guesses)[: max(0, room)]
 
     def _first(self, items: Collection[str], kind: str) -> tuple[str, ...]:
         """As many items of a kind as count."""

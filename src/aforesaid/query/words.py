@@ -9,7 +9,7 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from aforesaid import language, text
-from aforesaid.language import others, shapes, technologies, tongues
+from aforesaid.language import others, shapes, technologies
 from aforesaid.query.reading import MOST
 
 if TYPE_CHECKING:
@@ -34,7 +34,6 @@ _SHORT: Final = 400
 _FORMULAS: Final = tuple([tuple(formula.split()) for formula in others.PARTINGS])
 _BETWEEN: Final = r"[\s'’ʼ,-]{1,3}"
 """What stands between the words of a formula."""
-_IN_A_TONGUE: Final = rf"(?i)(?<!\w)(?:{'|'.join(tongues.BEHIND)})[\s-]{{1,3}}({'|'.join(tongues.NAMES)})(?![\w-])"
 _FIRST_UNSPACED: Final = text.UNSPACED[0]
 
 
@@ -55,9 +54,10 @@ def _tongues(reading: Reading) -> None:
         reading.add(match.start(1), "weak", match.group(1))
         return match.span(1)
 
-    lowered = reading.rest.lower()
-    if any(name in lowered for name in tongues.NAMES):
-        reading.take(_IN_A_TONGUE, tongue)
+    if re.search(shapes.BEFORE_A_TONGUE, reading.rest):
+        from aforesaid.language import tongues  # late: few requests say in which language
+
+        reading.take(rf"{shapes.BEFORE_A_TONGUE}({'|'.join(tongues.NAMES)})(?![\w-])", tongue)
 
 
 def _spelled(reading: Reading) -> None:

@@ -68,7 +68,7 @@ def join_work(said: str, calls: Sequence[str], summary: str) -> str:
 
 def read_work(work: str) -> Query:
     """The items of the work, read as a request is read; the first `NAMES` names and `TOPICS` topics count."""
-    asked = read_query(work)
+    asked = read_query(work, guessing=False)
     names = asked.identifiers[:NAMES]
     return replace(
         asked,

@@ -257,7 +257,7 @@ def _look(
         accidents = tuple(row for row in ranked if row.matched.terms)
         silenced = len(_hide_visible(snapshot, accidents, branch, request)) if accidents else 0
         ranked = () if accidents else tuple(row for row in ranked if row.candidate.admitted)
-    if fused is not None and not options.answering and (query.identifiers or query.phrases):
+    if fused is not None and not options.answering and query.named:
         ranked = _only_named(ranked)
     hidden = _hide_visible(snapshot, ranked, branch, request)
     return _Look(found=found, probe=probe, ranked=len(ranked), hidden=hidden, silenced=silenced)
