@@ -1,7 +1,8 @@
 """Floor 4: the exact items of any text: what nobody can guess and has to have seen.
 
 `lost` asks what a history held. The names are those of a request (`names`), so that whatever counts as lost is found
-literally when a request names it; commands (`commands`) and figures come on top. Pure.
+literally when a request names it, unless an escape of quoted JSON stands right before it: that is read as a blank here
+(`shapes.ESCAPED`), and by no search. Commands (`commands`) and figures come on top. Pure.
 """
 
 from __future__ import annotations
