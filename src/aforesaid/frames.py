@@ -148,9 +148,7 @@ def _end(text: str, behind: int, *, headless: bool, in_lines: bool) -> int:
     if in_lines and not headless:
         while end < len(text):
             following = _line_end(text, end + 1)
-            if not any(
-                text.find(words, end, following) >= 0 for words in (*_FIELDS, WARNING, CONTENT, _VIEW, _VIEW_CONTENT)
-            ):
+            if not any(text.find(words, end, following) >= 0 for words in _WORDS):
                 break
             end = following
     return end

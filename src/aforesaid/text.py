@@ -237,7 +237,7 @@ def feed(text: str) -> tuple[str, str]:
 
 def feed_and_digest(text: str) -> tuple[str, str, bytes]:
     """`feed(text)` and `digest(text)` at once: what a store asks of every text that it indexes."""
-    if "\x1b" in text or "\x9b" in text:
+    if uncolour(text) is not text:
         return *feed(text), digest(text)
     if text.isascii():
         body, data = text, text.encode()

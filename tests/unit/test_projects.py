@@ -107,9 +107,9 @@ def test_each_folder_is_looked_at_once_however_many_sessions_it_has(monkeypatch:
     monkeypatch.setattr(os.path, "realpath", watched)
     made = [
         described(f"/s/{number}.jsonl", header=Header(host="pi", session_id=str(number), cwd=cwd))
-        for number, cwd in enumerate([f"/work/p{place % 4}" for place in range(400)] + [None, ""])
+        for number, cwd in enumerate([f"/srv/p{place % 4}" for place in range(400)] + [None, ""])
     ]
-    assert len(of_project(made, "/work/p1/")) == 100
+    assert len(of_project(made, "/srv/p1/")) == 100
     assert len(asked) <= 5
     assert of_project(made, "/nowhere") == ()
 
